@@ -316,7 +316,7 @@ def require_spread(counts: ScoreCounts) -> None:
 def _repeated_keys() -> InputError:
     return InputError(
         "repeated_keys",
-        "The key column repeats its values: it does not tell rows apart.",
+        "The key column repeats its values, so it does not identify rows.",
         hint="Leave `key_col` out, or give `unit_col` where a person has several rows.",
     )
 

@@ -43,7 +43,7 @@ _WHY: Final = {
     "text_column": "text",
     "role": "has another role",
     "folder_key": "a key of the folders",
-    "copy_column": "says which records were released word for word",
+    "copy_column": "says which records were released unchanged",
     "membership_like": "named like a membership column",
 }
 # Why a column was never a candidate: no number in a report depends on whether it is there.
@@ -260,7 +260,7 @@ def _require_one_kind(fields: Sequence[Field], parts: Sequence[Part]) -> None:
 
 
 def tells_copies(fields: Sequence[Field]) -> bool:
-    """Tell whether a column of a part says which records were released word for word."""
+    """Tell whether a column of a part says which records were released unchanged."""
     return any(field.name == COPY_COLUMN and field.kind in _COPY_KINDS for field in fields)
 
 
@@ -279,8 +279,8 @@ def _require_copies_read(fields: Sequence[Field], *, told: bool) -> None:
         if unread and words.name_words(field.name) == words.name_words(COPY_COLUMN):
             raise InputError(
                 "copies_unread",
-                f"Column {quoted_name(field.name)} is not read, and seems to say which records "
-                "were released word for word.",
+                f"Column {quoted_name(field.name)} is not used, but seems to say which records "
+                "appear in the release unchanged.",
                 hint=f"Call it {COPY_COLUMN}, and write 1 or 0 in it.",
             )
 
@@ -317,8 +317,8 @@ def choose_named(fields: Sequence[Field], names: Sequence[str], *, vectors: bool
     if lists and not vectors:
         raise UsageError(
             "vector_score",
-            "`score_col`: a comma list is one score with several numbers, which this command "
-            "cannot take.",
+            "`score_col`: a list with commas is one score of several numbers, which this command "
+            "cannot use.",
             hint="Repeat `score_col` once per column, or use `mipaudit estimate`.",
         )
     several = tuple(dict.fromkeys(_coordinates(fields, name) for name in lists))
@@ -347,7 +347,7 @@ def _coordinates(fields: Sequence[Field], listed: str) -> tuple[str, ...]:
     coordinates = tuple(field.name for field in found)
     if len(set(coordinates)) < len(found):
         raise UsageError(
-            "vector_score", "`score_col`: a comma list names the same column more than once."
+            "vector_score", "`score_col`: the list names the same column more than once."
         )
     if len(found) > MOST_COORDINATES:
         raise UsageError(
@@ -523,7 +523,9 @@ def no_member_column(parts: Sequence[Part]) -> InputError:
     fields = parts[0].fields
     hint = "Name it with `member_col`, or give the classes as `members` and `holdout`."
     if len(fields) == 1 and parts[0].blob is not None:
-        hint = "There is a single column: CSV cells are separated by comma, semicolon, tab or bar."
+        hint = (
+            "There is only one column. CSV cells must be separated by comma, semicolon, tab or bar."
+        )
     return InputError(
         "no_member_column",
         f"No membership column ({', '.join(words.CANDIDATES)}) among: "

@@ -338,12 +338,12 @@ class ModelOutputs:
         name = [*others, names[-1]][0]
         shown = shlex.quote(name) if name in words.shown_column(name, self._fields) else "NAME"
         last = f"Scores of an attack? Name one: `score_col` {shown}"
-        hint = ["Make scores of them:", f"  {line}", *filter(None, [needs]), last]
+        hint = ["Make scores from them:", f"  {line}", *filter(None, [needs]), last]
         return InputError(
             "class_probabilities",
             f"The columns {words.shown_names(names, self._fields)} are from 0 to 1 and add up to 1"
-            f"{beside}: what a model says of each class. One by one they are weak scores, and a "
-            "low limit on them says little.",
+            f"{beside}, like a model's probabilities of the classes. Each column alone is a weak "
+            "score, and a low limit on it says little.",
             hint="\n".join(hint),
         )
 
@@ -371,9 +371,8 @@ class ModelOutputs:
             "one model's outputs at a time": models > 1,
             "the true classes: a file, or a column 'label'": unlabelled,
             "a column 'member' of 1 and 0": len(sides) == 1 and not told,
-            "a file of the rows that count (it knows no `where`, `unit_col`, `key_col` or `nan`)": (
-                any(narrowed) or request.nan != "error"
-            ),
+            "a file of only the rows that count (it has no `where`, `unit_col`, `key_col` or "
+            "`nan`)": (any(narrowed) or request.nan != "error"),
         }
         wanted = ", ".join(what for what, needed in needs.items() if needed)
         return line, f"It needs {wanted}." if wanted else ""

@@ -130,7 +130,7 @@ def _open_arrays(members: Given, holdout: Given, request: ReadRequest) -> ScoreS
     if len(titles) != len(others):
         raise InputError(
             "columns_differ",
-            f"Members have {len(titles)} scores a record, and holdout {len(others)}.",
+            f"Scores of each record: {len(titles)} for members, but {len(others)} for holdout.",
         )
     request = ReadRequest(score_columns=titles, nan=request.nan, arrays=True)
     return _opened([(True, parts[:1]), (False, parts[1:])], request)
@@ -193,7 +193,7 @@ def _skippable(blobs: Sequence[Blob]) -> Iterator[None]:
 def open_parts(files: Sequence[FoundBlob]) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:
     """Return the parts, and what has a header alone: fine unless nothing else is there."""
     if not files:
-        raise InputError("no_part_left", "No file is left that can be read.")
+        raise InputError("no_part_left", "None of the files can be read.")
     blobs = [blob for blob, _ in files]
     found = each_at_once(_open_or_error, blobs, remote=any(blob.remote for blob in blobs))
     if bad := [one for one in found if isinstance(one, BadPartsError)]:
@@ -222,7 +222,8 @@ def _open_or_error(blob: Blob) -> Part | InputError:
         if error.code == "no_rows" and suffix in {".parquet", ".pq", ".parq"}:
             # Whatever wrote it, its rows are not there.
             error = InputError(
-                "bad_parquet", f"{blob.name}: named as Parquet, and one line of text."
+                "bad_parquet",
+                f"{blob.name}: the name says Parquet, but the file is one line of text.",
             )
         found = inputs.named_fault(error, blob.name)
         if error.code != "no_rows" and not isinstance(found, BadPartsError):
@@ -270,8 +271,8 @@ def _opened(
     if (scores := len(choice.scalars)) > MOST_SCORES:
         raise UsageError(
             "too_many_scores",
-            f"There are {scores:,} scores, and at most {MOST_SCORES:,} are audited together: "
-            "they share one error, of which hardly any is left for each.",
+            f"There are {scores:,} scores, but at most {MOST_SCORES:,} can be audited together: "
+            "they share one error, and too little would be left for each.",
             hint="Name those that were released with `score_col`, or as coordinates of one vector "
             "score in a comma list.",
         )

@@ -361,7 +361,7 @@ def arrow_table(frame: object) -> pa.Table:
     if not hasattr(frame, "__arrow_c_stream__"):
         raise InputError(
             "not_a_frame",
-            f"An object of type {type(frame).__name__} is no table.",
+            f"An object of type {type(frame).__name__} is not a table.",
             hint="Pass a path, a pandas or polars DataFrame, or an Arrow table.",
         )
     try:
@@ -466,15 +466,13 @@ def folder_keys(files: Sequence[tuple[str, Sequence[str]]]) -> list[dict[str, Fo
     for (name, _), own in zip(files, pairs, strict=True):
         keys = [key for key, _ in own]
         if len(set(keys)) < len(keys):
-            raise InputError(
-                "duplicate_columns", f"{name}: two of its folders are called by the same key."
-            )
+            raise InputError("duplicate_columns", f"{name}: two of its folders have the same key.")
         if keys != first:
             raise InputError(
                 "folders_differ",
-                f"{name} lies below {_listed(keys)}, and {files[0][0]} below {_listed(first)}.",
-                hint="All files need the same key=value folders in the same order: name the "
-                "folder or a pattern in which they agree, or move the others away.",
+                f"{name} is below {_listed(keys)}, but {files[0][0]} is below {_listed(first)}.",
+                hint="All files need the same key=value folders in the same order. Name a folder "
+                "or pattern in which they agree, or move the other files away.",
             )
     columns = {key: _typed([own[at][1] for own in pairs]) for at, key in enumerate(first)}
     return [
@@ -545,8 +543,8 @@ class HivePart(Part):
             if field.name in self._keys and field.name in names:
                 raise InputError(
                     "folder_column",
-                    f"{self.name}: {quoted_name(field.name)} is a column of the file and a key "
-                    "of its folders, and nothing says that they agree.",
+                    f"{self.name}: {quoted_name(field.name)} is a column of the file and also a "
+                    "key of its folders, and the two may differ.",
                     hint="Name the files by a pattern below these folders, or remove the column.",
                 )
         folders = self._keys.keys()

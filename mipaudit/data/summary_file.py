@@ -279,7 +279,7 @@ def read_summary(name: str, data: bytes) -> SummaryFile:
         raise bad_summary(name) from None
     raise InputError(
         "summary_version",
-        f"{name}: a summary of the format {safe_name(schema)}; this version reads {SCHEMA}.",
+        f"{name}: a summary in the format {safe_name(schema)}, but this version reads {SCHEMA}.",
         hint="Make it again with mipaudit summarize, or use the version that wrote it.",
     )
 
@@ -288,7 +288,7 @@ def bad_summary(name: str) -> InputError:
     """Return the error for a file that is not as it was written."""
     return InputError(
         "bad_summary",
-        f"{name}: not a whole summary file.",
+        f"{name}: not a complete summary file.",
         hint="Was it damaged or edited? Make it again with mipaudit summarize.",
     )
 

@@ -40,15 +40,15 @@ _NO_CHANCE: Final = 12 * log(10)
 _ALIKE: Final = (
     ("scores", "hold different scores", "Name them alike everywhere, with `score_col`."),
     ("prior", "were cut for different priors", "Give every site the same `prior`."),
-    ("keyed", "tell rows apart in different ways", "Give `key_col` everywhere, or nowhere."),
+    ("keyed", "identify rows in different ways", "Give `key_col` everywhere, or nowhere."),
     (
         "sites",
-        "are counted by the cuts of different sites",
-        "Give every site the cuts of all of them, with `cuts`.",
+        "are counted with the cuts of different sites",
+        "Give every site the cuts of all sites, with `cuts`.",
     ),
     (
         "plan",
-        "are counted by different cells",
+        "are counted in different score ranges",
         "Make cuts first (`cuts_only`), and give all of them to every run with `cuts`.",
     ),
 )
@@ -115,17 +115,17 @@ def _require_missing(site: str, sites: Mapping[str, SiteRows], here: Collection[
     """Refuse to leave out what is there, or what nobody expects."""
     if same_name(site) not in sites:
         known = first_names([one.name for one in sites.values()])
-        hint = f"They are by those of {known}."
-        alone = "They are of one input, by its own cuts: leave out `without_site`."
+        hint = f"They used the cuts of {known}."
+        alone = "They are from one input with its own cuts: leave out `without_site`."
         raise UsageError(
             "without_site",
-            f"The counts are not by the cuts of a site {quoted_name(site)}.",
+            f"The counts did not use cuts of a site {quoted_name(site)}.",
             hint=hint if sites else alone,
         )
     if same_name(site) in here:
         raise UsageError(
             "without_site",
-            f"The summary of {quoted_name(site)} is given, so that its records count.",
+            f"The summary of {quoted_name(site)} is given, so its records count.",
             hint="Leave out `without_site`, or the summary.",
         )
 
@@ -409,8 +409,8 @@ def add_up(
         if file.manifest.content != "counts":
             raise InputError(
                 "cuts_not_counts",
-                f"{file.name}: holds cuts, by which to count, and no counts.",
-                hint="Count with it: mipaudit summarize SCORES --cuts FILE -o part.summary.",
+                f"{file.name}: holds cuts, not counts.",
+                hint="Count with the cuts: mipaudit summarize SCORES --cuts FILE -o part.summary.",
             )
     check_apart(files)
     check_alike(files)
@@ -472,7 +472,7 @@ def _check_counted_alike(files: Sequence[SummaryFile], parts: Sequence[Summary])
     if sum(one.n_members + one.n_holdout for one in parts) > MOST_ROWS:
         raise InputError(
             "too_many_rows",
-            f"The summaries are of more than {count_text(MOST_ROWS)} rows together.",
+            f"The summaries cover more than {count_text(MOST_ROWS)} rows together.",
             hint="Audit fewer of them at a time.",
         )
 

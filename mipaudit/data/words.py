@@ -191,7 +191,9 @@ class Where:
         for read in (int, float) if values.dtype.kind in "iu" else (float,):
             with suppress(ValueError):
                 return read(word)
-        raise UsageError("bad_where", "`where`: the column holds numbers and the value is not one.")
+        raise UsageError(
+            "bad_where", "`where`: the column holds numbers, and the value is not a number."
+        )
 
 
 def parse_where(text: str) -> Where:
@@ -235,7 +237,8 @@ def label_error(
     return InputError(
         "unknown_labels",
         f"The labels of membership column {name} do not say which one means member.",
-        hint=f"Known are {_KNOWN_PAIRS}; of others, say with `member_value` which one it is.",
+        hint=f"Known are {_KNOWN_PAIRS}; for others, name the one that means member with "
+        "`member_value`.",
     )
 
 
@@ -244,7 +247,7 @@ def empty_class_error(*, members: bool) -> InputError:
     present, absent = ("holdout", "member") if members else ("member", "holdout")
     return InputError(
         "empty_class",
-        f"There is no {absent} record: every row is {present}.",
+        f"There is no {absent} record: every row is a {present} record.",
         hint="Check the membership column (`member_col`, `member_value`) and the filter (`where`).",
     )
 
@@ -464,7 +467,7 @@ def _in_commas(name: str, fields: Sequence[Field], option: str) -> str | None:
     """Return how to name a column to group by whose own name was taken for a list."""
     for field in fields if option == "`by`" else ():
         if "," in field.name and name in map(str.strip, field.name.split(",")):
-            return f"{quoted_name(field.name)} has a comma: put it in quotation marks of its own."
+            return f"{quoted_name(field.name)} has a comma: put the name in quotation marks."
     return None
 
 

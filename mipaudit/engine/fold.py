@@ -322,7 +322,7 @@ class _Errand:
         if outcome.version != __version__:
             raise MipauditError(
                 "worker_differs",
-                f"A worker runs mipaudit {outcome.version}, and this is {__version__}.",
+                f"A worker runs mipaudit {outcome.version}, but this is {__version__}.",
                 hint="Install the same version everywhere.",
             )
         if outcome.error is not None:
@@ -366,7 +366,7 @@ def _worker_lost(run: Run) -> MipauditError:
     name = getattr(run.partitions[0], "part", f"part {run.first + 1}")
     return MipauditError(
         "worker_lost",
-        f"{name}: the worker that read it ended before its work was done, again and again.",
+        f"{name}: the worker that read it stopped several times before it was done.",
         hint="Was there enough memory? Try fewer `jobs`. A Python script that uses processes "
         "needs `if __name__ == '__main__':` around its work.",
     )

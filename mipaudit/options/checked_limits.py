@@ -81,9 +81,9 @@ class ListedLimit(_Of):
                 limit = f"a limit on {'a ' * (of == key)}{of} needs {needed}."
                 yield limit, f"For example: quantity = '{of}', {example}"
             if quantity != of and there:
-                yield f"{named} goes with the quantity {of}, and with no other.", None
+                yield f"{named} can only be used with the quantity {of}.", None
         if quantity == "difference" and group is None:
-            needs = "a difference is that of a group from the rest: it needs 'group'."
+            needs = "a difference compares a group with the rest, so it needs 'group'."
             yield needs, "group = '*' means every group."
         if group is not None and quantity not in _OF_GROUPS:
             yield "within a group only 'advantage' and 'difference' can be limited.", None
@@ -94,8 +94,8 @@ class ListedLimit(_Of):
         if against is not None and (quantity == "any_difference" or not alike):
             yield f"'against' cannot be chosen for '{quantity}'.", None
         if quantity == "any_difference" and self.max != 0:
-            nothing = "the limit on any_difference must be 0: nothing may show."
-            yield nothing, "How much may show is what the other quantities say."
+            nothing = "the limit on any_difference must be 0: it allows no difference."
+            yield nothing, "To allow some difference, limit another quantity."
 
 
 class ListedWaiver(_Of):
@@ -115,7 +115,7 @@ class ListedWaiver(_Of):
         require(
             not {*"*?"} & {*(self.score or "")},
             "waivers",
-            "'score' has * or ?, and names are exact.",
+            "'score' has * or ?, but names must be exact.",
             "Leave 'score' out for every score, or write a waiver for each.",
         )
 
@@ -327,7 +327,7 @@ def _require_metric_limit(metric: "Metric", limit: float) -> None:
     require(
         not metric.trivial,
         "max_metric",
-        f"A limit on '{metric.name}' tests nothing: an attacker who guesses the same of everybody "
+        f"A limit on '{metric.name}' tests nothing: an attacker who guesses the same for everybody "
         f"reaches {lowest:g}, the largest value.",
         "Limit ppv, am or TPR at FPR instead.",
     )

@@ -363,7 +363,7 @@ def _require_company(one: Declared, values: Mapping[str, Any], options: Sequence
         return
     other = next(each.word for each in options if each.name == one.option.only_with)
     hint = f"Add {other}, or leave {one.word} out."
-    raise UsageError(one.name, f"{one.word} has no meaning without {other}.", hint=hint)
+    raise UsageError(one.name, f"{one.word} can only be used with {other}.", hint=hint)
 
 
 def is_left_out(one: Declared, value: object) -> bool:

@@ -175,7 +175,7 @@ def recorded_keywords(command: str, settings: Iterable[Setting]) -> dict[str, An
         except (UsageError, ValueError):
             raise InputError(
                 "bad_setting",
-                f"The setting '{one.name}' of the report cannot be read back.",
+                f"The report's setting '{one.name}' cannot be read.",
                 hint="Use the version of mipaudit that the report's provenance names.",
             ) from None
     return found

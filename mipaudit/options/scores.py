@@ -421,7 +421,7 @@ class Engines(Work):
         """Refuse settings that contradict each other."""
         super().check()
         if self.scheduler is not None and self.engine not in {"auto", "dask"}:
-            raise UsageError("scheduler", "A scheduler goes with `engine` dask alone.")
+            raise UsageError("scheduler", "`scheduler` can only be used with `engine` dask.")
         if self.engine == "dask" and self.scheduler is None:
             raise UsageError("no_scheduler", "`engine` dask needs a scheduler.", hint=HOW_TO_START)
         if self.executor is None:

@@ -77,7 +77,7 @@ def _require_form(option: str, name: str, form: Format | None) -> None:
         fitting = next(ending for ending, one in _ENDINGS.items() if one == form)
         raise UsageError(
             "format",
-            f"`format` is {form}, and the ending of `{option}` says {said}.",
+            f"`format` is {form}, but the ending of `{option}` says {said}.",
             hint=f"Leave `format` out, or let the name end in {fitting}.",
         )
 

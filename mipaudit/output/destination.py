@@ -54,8 +54,8 @@ def followed_path(name: str) -> Path:
         if not _may_lead(found / part):
             raise OutputError(
                 "foreign_link",
-                f"The output {safe_name(name, longest=_LONGEST_NAME)} is reached by a link that "
-                "another user laid in a folder of everybody.",
+                f"The output {safe_name(name, longest=_LONGEST_NAME)} is reached through a link "
+                "that another user made in a shared folder.",
                 hint="Remove the link, or choose another folder.",
             )
         links += 1
@@ -99,7 +99,7 @@ def refuse_inputs(output: Path, inputs: Iterable[str | None], option: str = "`ou
         if any(_is_at(one, place) for place, read in files.items() for one in read):
             raise UsageError(
                 "output_among_inputs",
-                f"The output {name} would lie among the inputs, and the next run would read it.",
+                f"The output {name} would be among the inputs, so the next run would read it.",
                 hint=hint,
             )
 

@@ -169,6 +169,6 @@ def require_csv(form: RowFormat | None, *, safe_csv: bool) -> None:
     if safe_csv and form not in {"csv", "csv.gz"}:
         raise UsageError(
             "safe_csv",
-            "`safe_csv` is about records in a CSV file, and none is written.",
+            "`safe_csv` is for a CSV file of records, but none is written.",
             hint="Name one with `output`, such as risks.csv, or leave `safe_csv` out.",
         )

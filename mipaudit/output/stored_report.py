@@ -129,7 +129,7 @@ def _read(path: str) -> bytes:
         ) from None
     if len(data) > _LARGEST:
         raise bad_report(
-            "The file is over 256 MiB long: no report is.",
+            "The file is over 256 MiB; no report is that large.",
             hint=_MADE,
         )
     if not data.strip():

@@ -76,8 +76,8 @@ def codes(model: Any, labels: ArrayLike, name: str) -> NDArray[np.intp]:  # noqa
     if unknown:
         raise InputError(
             "unseen_classes",
-            f"{name} has {unknown:,} records of a class that the model does not know.",
-            hint="Leave them out on both sides: the model can say nothing of their class.",
+            f"{name}: records of a class that the model does not know: {unknown:,}.",
+            hint="Leave them out on both sides: the model cannot predict their class.",
         )
     return at
 

@@ -67,13 +67,13 @@ TWICE = "': It is given twice"
         ("query losses --labels i.npy", "Of the outputs, give --logits or --probabilities."),
         ("verify i.npy", "i.npy: the file is empty."),
         ("verify none.json", "The report none.json cannot be read"),
-        ("estimate s.csv --allow-scheme 'a b'", "--allow-scheme wants the name"),
-        ("estimate s.csv --store-timeout x", "--store-timeout wants a number"),
+        ("estimate s.csv --allow-scheme 'a b'", "--allow-scheme takes the name"),
+        ("estimate s.csv --store-timeout x", "--store-timeout takes a number"),
         ("estimate sftp://host/s.csv", "or name sftp in --allow-scheme."),
         ("records s.csv --max-risk 20", "If it is a percentage, write 0.2."),
         ("estimate ftp://127.0.0.1:9/x.csv", "name ftp in --allow-scheme"),
         ("estimate ftp://127.0.0.1:9/x.csv --allow-scheme ftp", "cannot be reached"),
-        ("estimate http://127.0.0.1:9/x --store-timeout -1", "--store-timeout wants"),
+        ("estimate http://127.0.0.1:9/x --store-timeout -1", "--store-timeout takes"),
         *(
             (
                 f"{command} parts --engine dask",

@@ -424,11 +424,11 @@ def test_settings_for_all_commands_do_not_keep_reports_from_being_compared(
 @pytest.mark.parametrize(
     ("text", "words", "refusal"),
     [
-        ("delta = 1e-5", "estimate private.parquet", "has no meaning without"),
-        ('blind_against = "thresholds"', "estimate private.parquet", "has no meaning without"),
-        ('unit_rows = "mean"', "estimate private.parquet", "has no meaning without"),
-        ('small_groups = "refuse"', "records private.parquet", "has no meaning without"),
-        ("categories = 3", "bounds --epsilon 1", "has no meaning without"),
+        ("delta = 1e-5", "estimate private.parquet", "can only be used with"),
+        ('blind_against = "thresholds"', "estimate private.parquet", "can only be used with"),
+        ('unit_rows = "mean"', "estimate private.parquet", "can only be used with"),
+        ('small_groups = "refuse"', "records private.parquet", "can only be used with"),
+        ("categories = 3", "bounds --epsilon 1", "can only be used with"),
         ('method = "mace"', "epsilon private.parquet --design independent-runs", "method"),
     ],
 )

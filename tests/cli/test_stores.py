@@ -89,7 +89,7 @@ def test_without_credentials_a_bucket_is_asked_for_only_where_that_is_said(
     env = {**place, "HOME": str(tmp_path), "AWS_EC2_METADATA_DISABLED": "true"}
     done = mipaudit("estimate", there, env=env)
     assert done.returncode == 2
-    assert "Say --anonymous where it is public" in done.stderr
+    assert "If the file is public, add --anonymous" in done.stderr
     report(mipaudit("estimate", there, "--anonymous", "-f", "json", env=env))
     report(mipaudit("estimate", there, "-f", "json", env={**env, "MIPAUDIT_ANONYMOUS": "1"}))
 

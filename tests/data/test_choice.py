@@ -182,7 +182,7 @@ def test_named_columns_come_in_file_order_once_and_are_told_nothing_of():
     refused("not_a_score", choose_named, fields(when="other"), ("when",))
     # A comma list is a vector, unless a column is called so.
     vector = refused(None, choose_named, fields(a="float", b="float"), ("a,b",))
-    assert "this command cannot take" in vector.message
+    assert "this command cannot use" in vector.message
     assert len(choose_named((Field(name="a,b", kind="float"),), ("a,b",)).scores) == 1
 
 

@@ -187,7 +187,7 @@ def test_what_no_run_writes_is_refused(made, at):
     data = made[0].to_bytes()
     read_summary("x", repacked(data))
     error = bad(read_summary, "x.summary", REFUSED[at](data))
-    assert error.message.startswith("x.summary: not a whole summary file")
+    assert error.message.startswith("x.summary: not a complete summary file")
 
 
 def times(file, factor):

@@ -35,7 +35,7 @@ NO_LIMITS = {
     "at most 1": [{**LIMIT, "max": 1.1}],
     "above 0.6": [{**LIMIT, "prior": 0.2}],
     "above 0 and below 1": [{**LIMIT, "prior": 1}],
-    "'fpr' goes with": [{**LIMIT, "fpr": 0.1}, {**DIFFERENCE, "fpr": 0.1}],
+    "'fpr' can only be used with": [{**LIMIT, "fpr": 0.1}, {**DIFFERENCE, "fpr": 0.1}],
     "needs 'fpr'": [TPR],
     "above 0.1": [{**TPR, "max": 0.05, "fpr": 0.1}],
     "needs 'metric', its name": [{"quantity": "metric", "max": 0.5}],
@@ -59,7 +59,7 @@ NO_WAIVERS = {
     "must be a day": [{**WAIVER, "expires": day} for day in DAYS],
     "must say something": [{**WAIVER, "reason": "\u200b-"}, {**WAIVER, "person": " "}],
     "must be a text": [{**WAIVER, "person": 3}],
-    "names are exact": [{**WAIVER, "score": one} for one in ("lo*", "los?")],
+    "names must be exact": [{**WAIVER, "score": one} for one in ("lo*", "los?")],
     "lacks the key 'expires'": [{key: WAIVER[key] for key in ("quantity", "reason", "person")}],
     "Did you mean 'expires'": [{**WAIVER, "expiry": 1}],
     "above 0 and below 1": [

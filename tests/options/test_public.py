@@ -97,7 +97,7 @@ def test_names_are_checked_recorded_and_spelled_as_they_are_typed():
         refuse(score_col="a")
     assert caught.value.message == "--score-col is a."
     assert caught.value.hint == "Add --by NAME, or --side low."
-    with pytest.raises(UsageError, match=r"^--by has no meaning without --score-col\."):
+    with pytest.raises(UsageError, match=r"^--by can only be used with --score-col\."):
         refuse(by="x")
 
 
@@ -136,7 +136,7 @@ def test_an_option_that_needs_another_is_refused_alone_and_zero_is_company_too()
         assert Together(truth=truth, answers=3).answers == 3
         assert Together(truth=truth, table=Table()).truth == truth
     for asked in ({"answers": 3}, {"table": Table()}):
-        with pytest.raises(UsageError, match="has no meaning without --truth"):
+        with pytest.raises(UsageError, match="can only be used with --truth"):
             Together(**asked)
 
 

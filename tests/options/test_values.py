@@ -51,7 +51,7 @@ def test_a_column_whose_name_has_a_comma_is_asked_for_in_quotation_marks(
     refused = mipaudit(*given, "a,b")
     assert refused.returncode == 2
     assert "there is no column 'a'" in refused.stderr
-    assert "'a,b' has a comma: put it in quotation marks" in refused.stderr
+    assert "'a,b' has a comma: put the name in quotation marks" in refused.stderr
     done = mipaudit(*given, COMMA, "-f", "json")
     assert done.returncode == 0, done.stderr
     (tmp_path / "report.json").write_text(done.stdout)

@@ -166,7 +166,7 @@ def test_a_link_that_another_laid_in_a_shared_folder_is_not_followed(
     done = mipaudit("bounds", "--epsilon", "1", "-o", str(folder / name))
 
     assert done.returncode == 2
-    assert "a link that another user laid" in done.stderr
+    assert "a link that another user made" in done.stderr
     assert names(tmp_path / "mine") == []
 
 

@@ -195,7 +195,7 @@ def _require_numbers(source: ScoreSource, asked: AttackOptions) -> None:
     if len(source.columns) > 1 and any(one is not None for one in told):
         raise UsageError(
             "several_scores",
-            "A published mean or standard error is that of one score, and there are several.",
+            "A published mean or standard error belongs to one score, but there are several.",
             hint="Choose one with `score_col`.",
         )
 

@@ -42,7 +42,7 @@ class _Attack(Sides):
         if self.member_side != "auto":
             raise UsageError(
                 "member_side",
-                "Of residuals the size is attacked, which is low for members.",
+                "With residuals, the size is attacked, which is low for members.",
                 hint="Leave `member_side` out.",
             )
 

@@ -191,7 +191,7 @@ def count_guesses(
     if not summed(values.values()).complete:
         raise InputError(
             "unknown_attribute",
-            "The attribute is empty for all members or for all holdout records.",
+            "The attribute is empty for every member, or for every holdout record.",
             hint="Name the column that holds it with `attribute_col`.",
         )
     told = [] if guessed & set(values) else [Finding("no_guess_matches")]

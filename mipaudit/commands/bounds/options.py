@@ -203,7 +203,7 @@ class _Guarantee(Options):
         only_with="best_of",
     )
     counting_queries: Mapping[str, float] | None = free(
-        "k averages of 0/1 values over n records, with `noise_sd` on each.",
+        "Averages of 0/1 values: k of them over n records, with `noise_sd` on each.",
         metavar="k=,n=",
         read=_averages,
     )
@@ -353,7 +353,7 @@ Examples:
         if not (stated or targets or attack):
             raise UsageError(
                 "nothing_asked",
-                "Nothing to translate.",
+                "There is no question to answer.",
                 hint="Give a guarantee (`epsilon` 1), a target (`advantage` 0.1) or an attack "
                 "(`tpr` 0.9 `fpr` 0.01).",
             )
@@ -361,7 +361,7 @@ Examples:
             raise UsageError(
                 "one_question",
                 "One question at a time: a guarantee, one target, or an attack.",
-                hint="A guarantee is checked against a target by looking at what it allows.",
+                hint="To check a guarantee against a target, see what the guarantee allows.",
             )
         return "guarantee" if stated else "target" if targets else "attack"
 
@@ -376,7 +376,7 @@ Examples:
             raise UsageError(
                 "one_guarantee",
                 f"One guarantee at a time: {names} state different ones.",
-                hint="Keep one of them; several releases together are stated with `compose`.",
+                hint="Keep one of them. For several releases together, use `compose`.",
             )
         return given[0]
 
@@ -408,7 +408,7 @@ def _check_guarantee(asked: BoundsOptions) -> None:
             asked.noise_sd is not None,
             "noise_sd",
             "Counting queries need the standard deviation of their noise: `noise_sd`.",
-            "Or give a target, such as `advantage` 0.1, and the noise is found.",
+            "Or give a target, such as `advantage` 0.1, to find the noise.",
         )
     else:
         require(
@@ -420,13 +420,12 @@ def _check_guarantee(asked: BoundsOptions) -> None:
         asked.family != "geometric_scale"
         or (asked.moved <= _LARGEST_WHOLE and asked.moved.is_integer()),
         "sensitivity",
-        "The sensitivity of a geometric mechanism must be a whole number, at most 1e15: what it "
-        "protects is one.",
+        "The sensitivity of a geometric mechanism must be a whole number, at most 1e15.",
     )
     require(
         asked.family != "randomized_response" or asked.adjacency != "add-remove",
         "adjacency",
-        "Randomized response hides which answer a person gave, not that one was given.",
+        "Randomized response hides what a person answered, not whether they answered.",
         "Leave `adjacency` out, or say substitution.",
     )
     noise = next((size for name in _NOISE if (size := getattr(asked, name)) is not None), math.inf)
@@ -443,8 +442,8 @@ def _check_counting_queries(asked: BoundsOptions) -> None:
     require(
         asked.adjacency is None,
         "adjacency",
-        "The averages of `counting_queries` are over a fixed number of records: substituting a "
-        "record moves them as far as blanking it.",
+        "The averages of `counting_queries` are over a fixed number of records: replacing a record "
+        "moves them as far as removing its value.",
         "Leave `adjacency` out.",
     )
 
@@ -471,20 +470,19 @@ def _check_attack(asked: BoundsOptions) -> None:
     for name in _given(asked, ("adjacency", "sensitivity")):
         raise UsageError(
             "attack",
-            f"`{name}` has no meaning beside an attack.",
-            hint="An attack is its rates, or its counts, and `delta`.",
+            f"`{name}` cannot be used with an attack.",
+            hint="Describe an attack by its rates, or its counts, and `delta`.",
         )
     rates, counts = _given(asked, _RATES), _given(asked, _COUNTS)
     require(
         not counts or (not rates and len(counts) == len(_COUNTS)),
         "attack",
-        "The counts of an attack are `tp`, `fn`, `fp` and `tn`, and rates follow from them.",
+        "Give all counts of an attack, `tp`, `fn`, `fp` and `tn`, and no rates.",
     )
     hint = "Give `tpr` and `fpr`, or the counts `tp` `fn` `fp` `tn`."
     require(bool(counts) or len(rates) == len(_RATES), "attack", "An attack has two rates.", hint)
     require(
         not counts or bool((asked.tp or asked.fn) and (asked.fp or asked.tn)),
         "attack",
-        "An attack is counted on members (`tp`, `fn`) and on holdout records (`fp`, `tn`): "
-        "neither may be empty.",
+        "An attack needs some members (`tp`, `fn`) and some holdout records (`fp`, `tn`).",
     )

@@ -173,8 +173,8 @@ class CompareOptions(
             require(
                 not of_scores or is_left_out(one, getattr(self, one.name)),
                 one.name,
-                f"The setting `{one.name}` does not apply to reports, which hold their own.",
-                "Leave it out. It is set when a report is made.",
+                f"The setting `{one.name}` does not apply to reports, which have their own.",
+                "Leave it out: it is set when a report is made.",
             )
 
     def _check_scores(self) -> None:
@@ -193,7 +193,7 @@ class CompareOptions(
         )
         pair = self.members is not None or self.holdout is not None
         streams = sum(isinstance(one.data, str) and one.data == "-" for one in self.named_scores)
-        require(streams <= 1, "two_stdin", "Standard input can be one of the inputs only.")
+        require(streams <= 1, "two_stdin", "Only one of the inputs can be standard input.")
         require(
             not (self.scores and pair),
             "two_inputs",

@@ -305,9 +305,9 @@ def require_fresh_coins(
             return
     raise InputError(
         "shared_coins",
-        "The runs of `run_col` include the same canaries more often than coins drawn anew for "
-        "each run do (less than once in 1,000 audits).",
-        hint="Runs that share coins are not one audit: audit one of them, with `where`.",
+        "The runs of `run_col` include the same canaries too often: with fresh coins for each run, "
+        "that happens less than once in 1,000 audits.",
+        hint="Runs with shared coins are not one audit. Audit one of them, with `where`.",
     )
 
 
@@ -335,9 +335,9 @@ def require_one_share(runs: NDArray[np.uint64], included: NDArray[np.bool_]) -> 
         return
     raise InputError(
         "unlike_shares",
-        "The runs of `run_col` include unlike shares of their canaries: coins of one share "
-        "differ as much less than once in 1,000 audits.",
-        hint="Audit runs of unlike shares apart, with `where` and `inclusion_rate` for each.",
+        "The runs of `run_col` include different shares of their canaries: with equal coins, that "
+        "happens less than once in 1,000 audits.",
+        hint="Audit runs with different shares separately, each with `where` and `inclusion_rate`.",
     )
 
 

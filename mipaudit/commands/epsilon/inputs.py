@@ -84,7 +84,7 @@ def read_scores(source: ScoreSource, asked: EpsilonOptions, choice: SeedChoice) 
     if rows.members.repeats() or rows.holdout.repeats():
         raise InputError(
             "repeated_keys",
-            "The key column repeats its values: it does not tell rows apart.",
+            "The key column repeats its values, so it does not identify rows.",
             hint="Leave `key_col` out, or give `unit_col` where a person has several rows.",
         )
     return rows if runs is None else replace(rows, runs=runs)
@@ -95,7 +95,7 @@ def _runs_joined(rows: Rows | None) -> tuple[Rows, int]:
     if rows is None or rows.keys is None or rows.groups is None:
         raise InputError(
             "too_many_rows",
-            "`run_col` takes inputs that fit into memory as a whole, and this one is too large.",
+            "`run_col` needs inputs that fit into memory, and this one is too large.",
             hint="Name fewer score columns with `score_col`, or audit fewer runs.",
         )
     keys, groups = rows.keys, rows.groups
@@ -103,8 +103,9 @@ def _runs_joined(rows: Rows | None) -> tuple[Rows, int]:
     if np.unique(together).size < together.size:
         raise InputError(
             "repeated_keys",
-            "A canary stands more than once in a run of `run_col`.",
-            hint="Name the canary with `key_col` and the run with `run_col`: a row is one of each.",
+            "A canary appears more than once in a run of `run_col`.",
+            hint="Name the canary with `key_col` and the run with `run_col`: each row is one "
+            "canary in one run.",
         )
     require_fresh_coins(groups, keys, rows.member)
     require_one_share(groups, rows.member)

@@ -192,15 +192,15 @@ Examples:
         super().check()
         foreign = (one.name for group in _FOREIGN[self.kind] for one in declared(group))
         if idle := self._first_of(foreign):
-            raise UsageError("other_design", f"`{idle}` has no meaning with `design` {self.kind}.")
+            raise UsageError("other_design", f"`{idle}` cannot be used with `design` {self.kind}.")
         if self.counted:
             self._check_counts()
         if self.nan == "drop" and self.kind != "one-model":
             raise UsageError(
                 "nan",
-                "`nan` drop would make the limit untrue: a missing score is an output too, and "
-                "runs or canaries may not be left out for what came out of them.",
-                hint="Use `nan` category, which takes it as the lowest score.",
+                "`nan` drop would make the limit wrong: a missing score is an output too, and runs "
+                "or canaries must not be dropped because of their output.",
+                hint="Use `nan` category, which treats it as the lowest score.",
             )
         self._check_method()
         self._check_claim()
@@ -214,7 +214,7 @@ Examples:
         if idle := self._first_of(_OF_SCORES):
             raise UsageError("needs_scores", f"`{idle}` needs scores, not counts.")
         if any(one is not None for one in (self.data, self.members, self.holdout)):
-            raise UsageError("two_inputs", "Scores and counts are given; one of them is enough.")
+            raise UsageError("two_inputs", "Scores and counts are both given. Give one of them.")
         # Both are read here, so that what is wrong with them is told.
         totals = self.totals if self.table is None else None
         guessed_right = 0 if totals is None else totals[-1]
@@ -222,7 +222,7 @@ Examples:
         if guessed_right > _MOST_STEPS and (self.assume_gdp or self.claims_curve):
             raise UsageError(
                 "correct",
-                "A trade-off curve, of a mu too, is tested for at most 10000000 right guesses.",
+                "A trade-off curve, or a mu, can be tested with at most 10000000 right guesses.",
                 hint="Test an epsilon, or make fewer guesses.",
             )
 
@@ -232,8 +232,8 @@ Examples:
                 "assume_gdp",
                 "`method` gdp is valid only for a mechanism that is Gaussian: add `assume_gdp` if "
                 "it is.",
-                hint="On randomized response or Laplace noise its limit is above the truth nearly "
-                "always.",
+                hint="For randomized response or Laplace noise, its limit is nearly always above "
+                "the truth.",
             )
         if self.kind == "independent-runs" and self.assume_gdp and self.delta == 0:
             raise UsageError(
@@ -250,10 +250,11 @@ Examples:
         if self.true_epsilon is not None and self.true_epsilon <= (epsilon or 0.0):
             raise UsageError(
                 "true_epsilon",
-                "`true_epsilon` must be above `claimed_epsilon`: it is what the claim would hide.",
+                "`true_epsilon` must be above `claimed_epsilon`: it is the truth that a false "
+                "claim hides.",
             )
         if self.delta == 1 and (epsilon is not None or mu is not None):
-            raise UsageError("delta", "At delta 1 every mechanism keeps every claim.")
+            raise UsageError("delta", "At delta 1, every mechanism meets every claim.")
 
     @cached_property
     def kind(self) -> DesignKind:
@@ -261,7 +262,8 @@ Examples:
         if self.design is None and self.canaries is None:
             raise UsageError(
                 "no_design",
-                "Say with `design` how the scores came about: it settles what they can certify.",
+                "State with `design` how the scores came about. What they can certify depends on "
+                "it.",
                 hint=_DESIGNS,
             )
         return self.design or "one-run"

@@ -367,13 +367,13 @@ def _require_class(source: AuditedInput, against: Attackers | None, score: str |
     if not of_vectors and any(column.kind == "string" for column in scalars):
         raise UsageError(
             "no_order",
-            f"Attackers '{against}' make no sense on labels, which have no order.",
+            f"Attackers '{against}' cannot be used on labels, which have no order.",
             hint="Use `against` any, or name another `score_col`.",
         )
     if scalars and of_vectors:
         raise UsageError(
             "no_such_class",
-            f"Attackers '{against}' exist for scores of several numbers alone, and "
+            f"Attackers '{against}' exist only for scores of several numbers, but "
             f"'{safe_name(scalars[0].name)}' is a single one.",
             hint="Name the others alone, or judge the scores in separate runs.",
         )

@@ -50,15 +50,15 @@ def read_blind(asked: EstimateOptions) -> Blind | None:
     if not isinstance(report, ShiftReport):
         raise UsageError(
             "blind",
-            f"A report of {report.command} says nothing of the records alone.",
+            f"A report of {report.command} does not describe the records alone.",
             hint=f"Give one of mipaudit shift ({schema_of('shift')}).",
         )
     if asked.strict and not report.design.strict:
         raise UsageError(
             "blind",
-            "The report of shift was made without `strict`, or with a seed that was stated: its "
-            "limits are approximate.",
-            hint="Run mipaudit shift with `strict`, too, and without `seed`.",
+            "The report of shift was made without `strict`, or with a stated seed, so its limits "
+            "are approximate.",
+            hint="Run mipaudit shift with `strict` too, and without `seed`.",
         )
     with foreign(asked.blind):
         found = _asserted(_blind(report, digest, asked.blind_against), asked.blind_bound)
@@ -70,8 +70,8 @@ def _within(blind: Blind, confidence: float) -> Blind:
     if blind.bound is None and blind.everyone is not None and blind.confidence <= confidence:
         raise UsageError(
             "blind",
-            f"The report of shift has a confidence of {blind.confidence:.10g}: its limit takes all "
-            f"of the error of this audit (confidence {confidence:.10g}).",
+            f"The report of shift has a confidence of {blind.confidence:.10g}: its limit uses up "
+            f"all the error of this audit (confidence {confidence:.10g}).",
             hint="Run: mipaudit shift MEMBERS HOLDOUT --confidence "
             f"{(1 + confidence) / 2:.10g} -f json -o shift.json",
         )
@@ -83,9 +83,9 @@ def _asserted(blind: Blind, bound: float | None) -> Blind:
     if bound is not None and bound < blind.lower:
         raise UsageError(
             "blind_bound",
-            f"The records alone are shown to tell at least {lower_text(blind.lower)}: that they "
-            f"tell at most {number_text(bound)} is contradicted.",
-            hint="Assert a larger bound, or draw members and holdout anew, at random from the same "
+            f"The records alone reveal an advantage of at least {lower_text(blind.lower)}: this "
+            f"contradicts your bound of {number_text(bound)}.",
+            hint="Assert a larger bound, or draw new members and holdout at random from the same "
             "records.",
         )
     return replace(blind, bound=bound)
@@ -114,7 +114,7 @@ def _blind(report: ShiftReport, digest: str | None, against: Against | None) -> 
             raise UsageError(
                 "blind_against",
                 f"The report of shift has no upper limit for attackers '{against}'.",
-                hint=f"It has: {have}." if have else "It has none; its findings say why.",
+                hint=f"It has: {have}." if have else "It has none. Its findings say why.",
             )
         most = chosen[0]
     if first is None or report.impossible is not None or not _stated(report):
@@ -166,10 +166,10 @@ def require_same_records(
     if (blind.n_members, blind.n_holdout) != (n_members, n_holdout):
         raise InputError(
             "blind_other_records",
-            f"The report of shift is about {blind.n_members:,} members and {blind.n_holdout:,} "
-            f"holdout records, the scores about {n_members:,} and {n_holdout:,}.",
-            hint="Run mipaudit shift on the records that were scored, all of them and no others; "
-            "with --id-col where the scores are audited with `unit_col`.",
+            f"The report of shift covers {blind.n_members:,} members and {blind.n_holdout:,} "
+            f"holdout records, but the scores cover {n_members:,} and {n_holdout:,}.",
+            hint="Run mipaudit shift on exactly the records that were scored, with --id-col if "
+            "the scores are audited with `unit_col`.",
         )
     contents = ((one.name, one.sha256 or one.fingerprint) for one in inputs)
     if changed := changed_file(blind.inputs, contents):
@@ -178,5 +178,5 @@ def require_same_records(
             f"{changed}: the report of shift was made from a file of that name with another "
             "content.",
             hint="Run mipaudit shift again on the file as it is. If the records are in another "
-            "file of the same name, give both by paths that tell them apart.",
+            "file of the same name, give paths that differ.",
         )

@@ -84,7 +84,7 @@ class EstimateManyOptions(
         if self.against in _OF_SEVERAL:
             raise UsageError(
                 "no_such_class",
-                f"Attackers '{self.against}' exist for scores of several numbers alone.",
+                f"Attackers '{self.against}' exist only for scores of several numbers.",
                 hint="Name another class in `against`, or leave it out.",
             )
 
@@ -194,7 +194,7 @@ def _member(given: Any, shape: tuple[int, ...]) -> "NDArray[np.bool_]":  # noqa:
     if given is None:
         raise UsageError(
             "member",
-            "Who is a member is not said.",
+            "It is not given who is a member.",
             hint="Give member=, an array of shape (rows,) or (audits, rows).",
         )
     member = np.asarray(given)
@@ -301,7 +301,7 @@ def _count(audit: _Audit, asked: EstimateManyOptions, workers: Workers) -> _Coun
         if asked.against not in {None, "any", *evidence.classes}:
             raise UsageError(
                 "no_order",
-                f"Attackers '{asked.against}' make no sense on labels, which have no order.",
+                f"Attackers '{asked.against}' cannot be used on labels, which have no order.",
                 hint="Use `against` any, or name another `score_col`.",
             )
         name = safe_name(column.name)

@@ -183,7 +183,7 @@ Examples:
         if self.joint and self.method != "prequential":
             raise UsageError(
                 "joint",
-                "Rows of other methods cannot share the error of `joint`.",
+                "Rows of another `method` cannot be part of `joint`.",
                 hint="Leave out `joint` or `method`.",
             )
         _ = self.judged

@@ -37,8 +37,8 @@ def answer_estimate(asked: EstimateOptions) -> Report:
     require(
         not asked.without_site,
         "without_site",
-        "Scores are given, and only summaries are of sites.",
-        "Leave out `without_site`: what is not in the input is not judged.",
+        "`without_site` is for summaries, but scores are given.",
+        "Leave out `without_site`: only the input is judged.",
     )
 
     def run(source: ScoreSource) -> Report:
@@ -132,8 +132,8 @@ def _require_no_reading(asked: EstimateOptions) -> None:
     require(
         not given,
         "not_for_summaries",
-        f"A summary is read already; this says how to read scores: {', '.join(given)}.",
-        "Say it to mipaudit summarize.",
+        f"Summaries are given, but these options are for reading scores: {', '.join(given)}.",
+        "Give them to mipaudit summarize.",
     )
 
 
@@ -148,7 +148,7 @@ def _require_counted(asked: EstimateOptions) -> None:
     require(
         not asked.discrete,
         "not_for_summaries",
-        "Whether a score is discrete was decided when it was summarized.",
+        "Whether a score is discrete is decided when it is summarized.",
         "Give `discrete` to mipaudit summarize.",
     )
 

@@ -110,7 +110,7 @@ def run_init(asked: InitOptions, shown: InitShown) -> int:
     except FileExistsError:
         raise OutputError(
             "file_exists",
-            f"{name} exists, and is not written over.",
+            f"{name} exists, and is not overwritten.",
             hint="Read it, or choose another name with `output`.",
         ) from None
     config = "" if name == FOUND else f" --config {name}"

@@ -174,10 +174,10 @@ def _splits(asked: NoiseOptions) -> Splits:
         # Its rows are records, and noise would be made to measure of them.
         raise InputError(
             "score_file",
-            f"{splits.source.name}: the column {quoted_name(found[0])} says that the rows are "
+            f"{splits.source.name}: the column {quoted_name(found[0])} shows that the rows are "
             "records, not random splits.",
-            hint="Give a table with one row per random split; a released number of that name "
-            "is taken with `columns`.",
+            hint="Give a table with one row per random split. If that column is a released "
+            "number, name it in `columns`.",
         )
     return splits
 
@@ -251,8 +251,8 @@ def align(release: Release, columns: Sequence[str], *, named: bool = True) -> ND
         if release.values.size != len(columns):
             raise InputError(
                 "columns_differ",
-                f"{source}: the release has {release.values.size} numbers, and the "
-                f"splits have {len(columns)} columns.",
+                f"{source}: numbers in the release: {release.values.size}; columns of the splits: "
+                f"{len(columns)}.",
                 hint="Both must hold the same coordinates.",
             )
         return np.arange(len(columns))

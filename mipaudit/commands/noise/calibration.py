@@ -182,9 +182,9 @@ def calibrate(
     if len(constant) == dimension:
         raise InputError(
             "constant_release",
-            f"All {count} splits gave the same vector, so that no noise can be"
-            " calibrated on them: a release that does not depend on the split needs none,"
-            " and one that rarely does may need much.",
+            f"All {count} splits gave the same vector, so no noise can be calibrated on them. A "
+            "release that never depends on the split needs none, but one that rarely does may need "
+            "much.",
             hint="Check that the rows are different random splits.",
         )
     swapped, first = protectable(pairs), halves.first
@@ -225,7 +225,7 @@ def _check_tables(splits: Array, pairs: SwapPairs | None) -> None:
     if len(splits) < _FEWEST_SPLITS:
         raise InputError(
             "too_few_splits",
-            f"The table has {len(splits)} splits; at least {_FEWEST_SPLITS} are needed.",
+            f"The number of splits is {len(splits)}; at least {_FEWEST_SPLITS} are needed.",
             hint="Run the release on more random splits: 100 or more give useful limits.",
         )
     if pairs is None:
@@ -237,7 +237,7 @@ def _check_tables(splits: Array, pairs: SwapPairs | None) -> None:
             f"Both sides of every pair must have the {splits.shape[1]} coordinates of the splits.",
         )
     if count < 2:  # noqa: PLR2004 - a spread needs two
-        raise InputError("too_few_pairs", f"There are {count} pairs; at least 2 are needed.")
+        raise InputError("too_few_pairs", f"The number of pairs is {count}; at least 2 are needed.")
 
 
 def _error_units(splits: Splits, asked: NoiseOptions) -> Array:
@@ -347,10 +347,10 @@ def _choose(
     if needed > count:
         raise InputError(
             "too_few_splits_for_eta",
-            f"{count} splits are too few for this eta in strict mode: no noise, however large,"
-            f" could be shown to be enough. At least {needed} are needed.",
-            hint="Give more splits, or allow one kind and shape of noise only: every kind that"
-            " is considered takes a share of the error.",
+            f"Too few splits for this eta in strict mode, {count} of the {needed} needed: no "
+            "amount of noise could be shown to suffice.",
+            hint="Give more splits, or allow only one kind and shape of noise: they share the "
+            "error.",
         )
     if needed:
         raise InputError(

@@ -169,7 +169,8 @@ Examples:
         known = [name for name in _KNOWN if self.splits is not None and getattr(self, name)]
         if known:
             raise UsageError(
-                "measured_instead", f"`{known[0]}` has no meaning beside `from`: the splits say it."
+                "measured_instead",
+                f"`{known[0]}` cannot be used with `from`: the splits determine it.",
             )
         if self.calibration in {"swap", "direct-swap"} and self.pairs is None:
             raise UsageError(

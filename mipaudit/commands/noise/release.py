@@ -241,9 +241,9 @@ _TOO_FAR: Final = ((20, 3.0), (8, 5.0), (5, 30.0), (0, 10_000.0))
 _MOST: Final = 1e70  # steps whose squares can be added
 _SHOWN: Final = 3
 _TRY: Final = (
-    "Compare units, the order of the columns and the algorithm: noise is made to measure of the "
-    "splits, and for another release it promises nothing. If the release is right, add splits like "
-    "it, or say `release_unlike_splits` accept."
+    "Compare units, the order of the columns and the algorithm: noise calibrated on these splits "
+    "promises nothing for another release. If the release is right, add splits like it, or give "
+    "`release_unlike_splits` accept."
 )
 
 

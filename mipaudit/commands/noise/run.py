@@ -27,7 +27,7 @@ def answer_noise(asked: NoiseOptions) -> NoiseReport:
     know. With them it is an estimate, and the noise of least error is chosen.
 
     Raises:
-        UsageError: a setting is out of its range, or has no meaning beside another.
+        UsageError: a setting is out of its range, or cannot be used with another.
         InputError: the splits or pairs cannot be used.
     """
     if asked.splits is None:
@@ -47,7 +47,7 @@ def answer_add_noise(asked: AddNoiseOptions) -> NoisedRelease:
         entropy is the operating system's unless there is a ``seed``.
 
     Raises:
-        UsageError: a setting is out of its range, or has no meaning beside another.
+        UsageError: a setting is out of its range, or cannot be used with another.
         InputError: the splits, pairs or release cannot be used, or do not belong together.
     """
     from mipaudit.commands.noise.answer import noised_release
@@ -73,7 +73,7 @@ def _refuse_idle_choice(asked: NoiseOptions) -> None:
     name = "release_unlike_splits"
     if any((one.name, one.source) == (name, "command line") for one in asked.recorded()):
         raise UsageError(
-            name, f"`{name}` has no meaning without a release.", hint="Add `apply` RELEASE."
+            name, f"`{name}` can only be used with a release.", hint="Add `apply` RELEASE."
         )
 
 
@@ -92,7 +92,7 @@ def _write_noised(asked: NoiseOptions, shown: NoiseShown, release: str) -> None:
     if shown.output is None or shown.output == "-":
         raise UsageError(
             "output",
-            "A noised release needs a file to go to.",
+            "A noised release needs an output file.",
             hint="Add `output` FILE: .csv, .parquet, .npy or .json; the report goes beside it.",
         )
     from mipaudit.commands.noise.answer import noised_release
@@ -112,7 +112,7 @@ def _write_noised(asked: NoiseOptions, shown: NoiseShown, release: str) -> None:
     if noised.path == sidecar.path:
         raise UsageError(
             "output_is_report",
-            "`output` leads to the file that the report is written to.",
+            "`output` is the file to which the report is written.",
             hint="Choose another file for `output`.",
         )
     place = Destination.open(None)
@@ -120,8 +120,8 @@ def _write_noised(asked: NoiseOptions, shown: NoiseShown, release: str) -> None:
     if form != read.format:
         raise UsageError(
             "output",
-            f"A noised release is written as it was read: {read.source.name} holds "
-            f"{_FORMATS[read.format]}, and the name in `output` says {_FORMATS[form]}.",
+            f"A noised release keeps the form of the release: {read.source.name} holds "
+            f"{_FORMATS[read.format]}, but the name in `output` says {_FORMATS[form]}.",
             hint=f"For example: `output` noised.{read.format}",
         )
     found = noised_release(asked, read, shown.release_unlike_splits)

@@ -76,10 +76,9 @@ class _Coded(NamedTuple):
         if far.size:
             raise InputError(
                 "too_far",
-                f"Column {quoted_name(self.told.column)}: {far.size:,} cells of a table lie more "
-                f"than 10^12 times the column's range away, the first in row {far[0] + 1:,}: no "
-                "distance is exact.",
-                hint="Is it a code for a missing value? Mend it, give `range`, or use `ignore`.",
+                f"Column {quoted_name(self.told.column)}: a value lies more than 10^12 times the "
+                f"column's range away, first in row {far[0] + 1:,}: no distance is exact.",
+                hint="Is it a code for a missing value? Correct it, give `range`, or use `ignore`.",
             )
         return found + 0.0
 
@@ -281,7 +280,7 @@ def _treated(name: str, held: Mapping[Role, RecordColumn], *, category: bool) ->
                 "types_differ",
                 f"Column {quoted_name(name)} holds {forms[first]} in the {first} table and "
                 f"{form} in the {role} table.",
-                hint="Mend the cells, or name the column in `categorical` or `ignore`.",
+                hint="Correct the cells, or name the column in `categorical` or `ignore`.",
             )
     if not texts:
         return "date" if forms[first] == _FORMS["date"] else "number"
@@ -292,8 +291,8 @@ def _treated(name: str, held: Mapping[Role, RecordColumn], *, category: bool) ->
     if len(texts) < len(held) or ("synthetic" in texts and "synthetic" not in undated):
         raise InputError(
             "not_a_date",
-            f"The {undated[0]} table: column {quoted_name(name)} holds days in other tables, and "
-            "cells here that are none.",
+            f"The {undated[0]} table: column {quoted_name(name)} holds days in other tables, but "
+            "other values here.",
             hint="Write days as 2024-12-31, or name the column in `categorical`.",
         )
     return "category"

@@ -294,9 +294,9 @@ Examples:
         queries, _ = self.queries, self.form
         super().check()
         both = set(self.columns) & set(self.ignore)
-        require(not both, "two_roles", "`columns`: a column is to be ignored, too.")
+        require(not both, "two_roles", "`columns`: a column is also in `ignore`.")
         both = set(self.categorical) & set(self.range or {})
-        require(not both, "two_roles", "`range`: a column is a category, too.")
+        require(not both, "two_roles", "`range`: a column is also in `categorical`.")
         for role in ("members", "holdout", "synthetic"):
             given = getattr(self, role) is not None
             require(given, role, f"The {role} table is missing.", f"Give `{role}`.")
@@ -305,7 +305,8 @@ Examples:
             require(
                 not compared,
                 "needs_reference",
-                f"The query {', '.join(compared[:1])} compares with records of neither class.",
+                f"The query {', '.join(compared[:1])} needs reference records, which are neither "
+                "members nor holdout.",
                 "Give a table of them with `reference`, or leave the query out.",
             )
             require(

@@ -104,7 +104,7 @@ def run_query(asked: QueryOptions, shown: QueryShown) -> int:
     """
     if asked.form is None:
         raise UsageError(
-            "output", "Say where the scores go.", hint="For example: `output` scores.parquet"
+            "output", "No output file is given.", hint="For example: `output` scores.parquet"
         )
     scores = Destination.open(asked.output, inputs=asked.inputs(), private=True)
     place = report_beside(shown.report, scores, inputs=asked.inputs())
@@ -226,8 +226,8 @@ def _asked(asked: QueryOptions, found: Encoded) -> Asked:
         if query.neighbours > len(points["synthetic"]):
             raise UsageError(
                 "query",
-                f"The query {query.column} looks at {query.neighbours} neighbours, and there are "
-                f"{len(points['synthetic']):,} synthetic records.",
+                f"The query {query.column} needs {query.neighbours} neighbours, but the number of "
+                f"synthetic records is {len(points['synthetic']):,}.",
                 hint="Name a smaller number.",
             )
     return ask(
@@ -248,7 +248,7 @@ def _check_memory(tables: Iterable[RecordTable], columns: int, memory: int) -> N
     if needed > memory:
         raise InputError(
             "too_little_memory",
-            f"The tables need about {-(-needed >> 20):,} MiB, and {memory >> 20:,} MiB may be "
+            f"The tables need about {-(-needed >> 20):,} MiB, but only {memory >> 20:,} MiB may be "
             "used.",
             hint="Raise `memory`, or compare fewer columns with `columns`.",
         )
@@ -357,8 +357,8 @@ def _check_kept(
         if name in scores or is_candidate(name) or is_score_like(name):
             raise UsageError(
                 "keep",
-                f"`keep`: in the score file {quoted_name(name)} would be taken for a score, or "
-                "for membership.",
+                f"`keep`: in the score file, {quoted_name(name)} would look like a score, or like "
+                "membership.",
                 hint="Rename the column in the tables.",
             )
         for table in tables:
@@ -392,10 +392,10 @@ def _labels(name: str, columns: Sequence[RecordColumn]) -> Any:  # noqa: ANN401 
     if numeric and not all(map(_LABEL.fullmatch, every)):
         raise InputError(
             "not_a_label",
-            f"`keep`: column {quoted_name(name)} holds numbers that are not whole, or that have "
-            "more than 18 digits: in the score file they would be scores.",
-            hint="Keep columns that name a record, a person or a group; a letter before the digits "
-            "makes a name of a number.",
+            f"`keep`: column {quoted_name(name)} holds numbers that are not whole, or have more "
+            "than 18 digits. In the score file they would look like scores.",
+            hint="Keep columns that name a record, a person or a group; put a letter before the "
+            "digits to turn a number into a name.",
         )
     whole = all(map(_WHOLE.fullmatch, every))
     kind = pa.int64() if whole else pa.string()

@@ -232,16 +232,16 @@ def choose_groups(
     if small and asked.small_groups == "refuse":
         raise InputError(
             "small_groups",
-            f"{len(small)} of {len(sizes)} groups have fewer than {least} members "
-            "or holdout records.",
-            hint="Take them together with `small_groups` merge, or name fewer columns.",
+            f"Groups with fewer than {least} members or holdout records: {len(small)} of "
+            f"{len(sizes)}.",
+            hint="Merge them with `small_groups` merge, or name fewer columns.",
         )
     kept = sorted(set(sizes) - set(small))
     if not in_memory and len(kept) > MOST_COUNTED:
         raise UsageError(
             "too_many_groups",
-            f"`by` makes {count_text(len(kept))} groups; at most {MOST_COUNTED} are told "
-            "apart in an input of so many rows.",
+            f"`by` makes {count_text(len(kept))} groups, but an input of this size may have at "
+            f"most {MOST_COUNTED}.",
             hint="Name fewer columns.",
         )
     if not kept:
@@ -456,8 +456,8 @@ def _cells(
     if asked.member_population is not None and asked.member_population < members:
         raise InputError(
             "population_too_small",
-            f"There are {members:,} members, more than the training records that "
-            "`member_population` says they were drawn from.",
+            f"There are {members:,} members, more than the number of training records in "
+            "`member_population`.",
             hint="Give the number of all training records.",
         )
     return cut_cells(
@@ -483,6 +483,6 @@ def _require_one_score(source: ScoreSource) -> None:
     names = ", ".join(quoted_name(column.name) for column in source.columns)
     raise UsageError(
         "several_scores",
-        f"The risk of a record is that of one score, and there are several: {names}.",
+        f"The risk of a record belongs to one score, but there are several: {names}.",
         hint="Choose one with `score_col`.",
     )

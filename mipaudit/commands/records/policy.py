@@ -75,14 +75,14 @@ def _require_judged(limits: Sequence[Limit], score: str, groups: Sequence[str] |
         if limit.group is not None and groups is None:
             raise UsageError(
                 "no_such_group",
-                "The policy limits groups, and none are told apart.",
+                "The policy limits groups, but no groups are given.",
                 hint="Add `by` with the columns that make the groups.",
             )
         if limit.group is not None and limit.group not in {EVERY_GROUP, *(groups or ())}:
             raise UsageError(
                 "no_such_group",
-                f"The policy limits the group '{safe_name(limit.group)}', which is not told "
-                "apart here.",
+                f"The policy limits the group '{safe_name(limit.group)}', which is not one of the "
+                "groups here.",
                 hint="Groups are named COLUMN=VALUE, as the report does; '*' means every group.",
             )
 

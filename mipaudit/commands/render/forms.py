@@ -116,14 +116,14 @@ def hashed(subject: Any) -> File:  # noqa: ANN401 - a path
     """
     path = path_of(subject)
     if not isinstance(path, str):
-        raise UsageError("subject", "`subject` takes the path of a file.")
+        raise UsageError("subject", "`subject` must be the path of a file.")
     shown = printable(path)
     try:
         found = Path(path)
         if not stat.S_ISREG(found.stat().st_mode):
             raise UsageError(
                 "subject",
-                f"The subject {shown} is no file: there is no sha256 of it.",
+                f"The subject {shown} is not a file, so it has no sha256.",
                 hint="Name a file; make an archive of a folder.",
             )
         with found.open("rb") as file:

@@ -98,7 +98,7 @@ class _AnyForm(Shown):
         """Refuse a file whose ending says another form, and subjects of no statement."""
         form, output = self.exchange, self.output or ""
         if self.format is not None and (self.format == ANNEX.name) is not (self.annex is not None):
-            why = "does not say of which source" if self.annex is None else "asks for an annex"
+            why = "does not say which guideline" if self.annex is None else "asks for an annex"
             raise UsageError(
                 "format",
                 f"`format` is {self.format}, and `for` {why}.",
@@ -112,13 +112,13 @@ class _AnyForm(Shown):
             require(
                 said in {None, form.name, *form.like},
                 "format",
-                f"`format` is {form.name}, and the ending of `output` says {said}.",
+                f"`format` is {form.name}, but the ending of `output` says {said}.",
                 "Leave `format` out, or name the file otherwise.",
             )
         require(
             not self.subject or (form is not None and form.name in {"in-toto", ANNEX.name}),
             "subject",
-            "Released files are named in a statement or an annex, and this is neither.",
+            "`subject` is only for a statement or an annex.",
             "Add `format` in-toto or `for`, or leave `subject` out.",
         )
 

@@ -93,8 +93,8 @@ def answer_rejudge(asked: RejudgeOptions) -> Report:
         if not isinstance(report, Report):
             raise UsageError(
                 "not_an_estimate",
-                f"A report of {report.command} cannot be judged again: only one of estimate holds "
-                "limits that a policy names.",
+                f"A report of {report.command} cannot be judged again: only reports of estimate "
+                "have the limits of a policy.",
                 hint="Leave the limits out to write it in another form.",
             )
         _require_meant(report.design, asked)
@@ -106,8 +106,7 @@ def _require_meant(design: Design, asked: RejudgeOptions) -> None:
     require(
         asked.prior in {None, design.prior},
         "not_in_report",
-        f"The report is at prior {design.prior:g}: limits for another prior cannot be judged on "
-        "it.",
+        f"The report is for prior {design.prior:g}, so limits for another prior cannot be judged.",
         "Audit the scores at that prior: mipaudit estimate SCORES --prior P.",
     )
     require(
@@ -136,7 +135,7 @@ def _rejudged(report: Report, asked: RejudgeOptions) -> Report:
     named = design.score_columns
     if not named or {row.score for row in report.estimates} - set(named):
         raise bad_report(
-            "The report contradicts itself: its score columns are not those of its figures."
+            "The report contradicts itself: its score columns and its figures do not match."
         )
     allowance = None
     if report.blind is not None:
@@ -267,7 +266,7 @@ def _judged(limits: RejudgeOptions, audit: Mapping[str, object]) -> AnyReport:
         require(
             recorded_value(found.provenance.settings, "estimate", name) == given,
             "not_in_report",
-            f"The policy file sets {name}, and the report was made with another.",
+            f"The policy file sets {name}, but the report was made with another value.",
             "Run mipaudit estimate with --config FILE, or name the limits as options.",
         )
     return answer_rejudge(limits.but(report=found))
@@ -278,8 +277,8 @@ def _stored(form: ExchangeForm, limits: RejudgeOptions, shown: RenderShown) -> S
     require(
         not limits.settings,
         "format",
-        f"{form.name} names the file of the report, which holds another verdict.",
-        "Write the report that is judged again as .json, and then that one in this form.",
+        f"{form.name} names the report's file, which has another verdict.",
+        "First write the newly judged report as .json, then render that file in this form.",
     )
     given = stored_report(limits.report, shown.subject)
     said = given.report.provenance.declared
@@ -287,7 +286,7 @@ def _stored(form: ExchangeForm, limits: RejudgeOptions, shown: RenderShown) -> S
     require(
         None in {release, shown.release_name} or release == shown.release_name,
         "release_name",
-        "The report states another release than `release_name`.",
-        "Leave it out: this form names the report's file, which says what it is of.",
+        "The report names another release than `release_name`.",
+        "Leave it out: this form names the report's file, which names the release.",
     )
     return given

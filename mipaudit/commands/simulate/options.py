@@ -23,7 +23,7 @@ def _complete(incomplete: str) -> list[str]:
 
 class _Scenario(Options, kw_only=False):
     scenario: str | None = free(
-        "The name of a scenario, from --list.",
+        "The name of a scenario from the list.",
         flag="SCENARIO",
         complete=_complete,
         in_python="`list_scenarios` has them all; some names carry parameters: laplace-2.5.",

@@ -151,7 +151,7 @@ def _rows(found: Scenario, asked: SimulateOptions) -> dict[str, int]:
             wanted = " and ".join(f"`{key}`" for key, what in _SIZES.items() if what in rows)
             raise UsageError(
                 setting,
-                f"`{setting}` has no meaning for the scenario {found.name}.",
+                f"`{setting}` cannot be used with the scenario {found.name}.",
                 hint=f"Its size is set by {wanted}.",
             )
         rows[what] = size
@@ -168,7 +168,7 @@ def _check_order(found: Scenario, asked: SimulateOptions, rows: int) -> None:
     if found.kind == "splits" and order != "shuffled":
         raise UsageError(
             "order",
-            "Random splits have no order: they are independent.",
+            "Random splits are independent, so they have no order.",
             hint="Leave out `order`.",
         )
     held = order == "sorted" or (found.kind == "canaries" and order != "shuffled")

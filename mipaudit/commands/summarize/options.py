@@ -69,19 +69,19 @@ Examples:
         require(
             not (self.cuts and self.cuts_only),
             "cuts_only",
-            "Cuts are given, and cuts are asked for.",
+            "`cuts` are given, but `cuts_only` asks for cuts.",
             "Leave out `cuts_only` to count by the cuts.",
         )
         require(
             self.site is not None or not (self.cuts or self.cuts_only),
             "site",
-            "Cuts are those of a site, and a site counts beside its own.",
+            "Cuts belong to sites, but no site is named.",
             "Say which site this is: `site` and a name that no other site has.",
         )
         require(
             self.min_cell is None or not self.cuts,
             "min_cell",
-            "The cuts say already how small a count may be.",
+            "The cuts already set how small a count may be.",
             "Give `min_cell` where the cuts are made.",
         )
 

@@ -112,7 +112,7 @@ def plan_text(asked: SummarizeOptions, sites: int) -> str:
     require(
         not (asked.site or asked.cuts or asked.cuts_only),
         "plan",
-        "The plan names the sites and their cuts itself.",
+        "`plan` already names the sites and their cuts.",
         "Leave out `site`, `cuts` and `cuts_only`, or `plan`.",
     )
     names = [f"site-{number}" for number in range(1, sites + 1)]
@@ -270,8 +270,8 @@ def require_sizes(sizes: tuple[int, int], least: int) -> None:
     if any(0 < size < least for size in sizes):
         raise InputError(
             "too_few_rows",
-            f"One class has fewer than {least} records, and how many there are is told.",
-            hint="Put parts together first, or ask for a smaller `min_cell`.",
+            f"One class has fewer than {least} records, and the file would show how many.",
+            hint="Join parts first, or give a smaller `min_cell`.",
         )
 
 
@@ -289,7 +289,7 @@ def require_cells(cuts: Cuts, least: int) -> None:
             f"Too few rows for counts of {count_text(least)} records or more: "
             f"{count_text(cuts.n_members)} members and {count_text(cuts.n_holdout)} holdout "
             f"records. {rows_enough(least)}.",
-            hint="Put parts together first, or ask for a smaller `min_cell`.",
+            hint="Join parts first, or give a smaller `min_cell`.",
         )
 
 
@@ -298,18 +298,18 @@ def require_large(summary: Summary, least: int) -> None:
     if any(one.single.size == 1 for one in summary.columns):
         raise InputError(
             "too_few_rows",
-            "The sites together have no cells in which every one of them has enough records of "
-            f"both classes. {rows_enough(least)}.",
-            hint="Put parts together first, or ask for a smaller `min_cell`.",
+            "No score ranges have enough records of both classes at every site. "
+            "{rows_enough(least)}.",
+            hint="Join parts first, or give a smaller `min_cell`.",
         )
     smallest = summary.smallest_count()
     if smallest is not None and smallest < least:
         small = sum(int(((one.blocks > 0) & (one.blocks < least)).sum()) for one in summary.columns)
         raise InputError(
             "small_counts",
-            f"{count_text(small)} counts are of fewer than {least} records each.",
-            hint="This input is too small for this `min_cell`, or unlike the cuts: "
-            "put parts together, or ask for a smaller one.",
+            f"Counts of fewer than {least} records: {count_text(small)}.",
+            hint="This input is too small for this `min_cell`, or unlike the cuts. Join parts, or "
+            "give a smaller `min_cell`.",
         )
 
 
@@ -353,7 +353,7 @@ def run_summarize(asked: SummarizeOptions, shown: SummarizeShown) -> int:
     require(
         shown.output is not None,
         "no_output",
-        "Say where to write the summary.",
+        "No output file is given.",
         "For example: `output` part.summary, or - for standard output.",
     )
     destination = Destination.open(shown.output, inputs=asked.inputs())
@@ -415,7 +415,7 @@ class Summarizer:
             own is None or asked.stated_seed is None or self._drawn() == seed,
             "seed",
             "The cuts of these rows were made with another seed.",
-            "Leave `seed` out where `cuts` are given: they have the seed.",
+            "Leave `seed` out with `cuts`, which contain the seed.",
         )
         cuts = [cuts_of(one) for one in sites] or [self._own_cuts(seed, alone=True)]
         plan, least = shared_plan(cuts, prior=asked.prior), least_of(cuts)
@@ -470,7 +470,7 @@ class Summarizer:
         ):
             raise InputError(
                 "moved_rows",
-                f"{own.name}: not made of these rows, or with another order or key of them.",
+                f"{own.name}: not made from these rows, or with another order or key.",
                 hint="Count the same input with the same settings; if it has changed, all sites "
                 "need new cuts of it.",
             )
@@ -485,7 +485,7 @@ class Summarizer:
             if one.manifest.content != "cuts":
                 raise InputError(
                     "counts_not_cuts",
-                    f"{one.name}: holds counts, and no cuts to count by.",
+                    f"{one.name}: holds counts, not cuts.",
                     hint="Cuts are made with mipaudit summarize SCORES --cuts-only -o site.cuts.",
                 )
         own = SummaryFile(name=_HERE, manifest=self._unread(), arrays={})

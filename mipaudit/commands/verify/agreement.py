@@ -116,7 +116,7 @@ def _of_input(then: Provenance, now: Provenance) -> Iterator[VerifiedPart]:
     changed = [one.name for one, was, is_ in zip(then.inputs, old, new, strict=False) if was != is_]
     text = f"{count} read, of the same sha256 or fingerprint, and as many rows"
     if lacking:
-        text = f"the report is of {count} files, and {count_text(len(new))} were read now"
+        text = f"files in the report: {count}; read now: {count_text(len(new))}"
     elif changed:
         text = f"another content than the report's: {_few(changed)}"
     elif any(sha256 is None and fingerprint is None for *_, sha256, fingerprint in old):

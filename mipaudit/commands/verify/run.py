@@ -66,7 +66,7 @@ def answer_verify(asked: VerifyOptions) -> VerifyReport:
         require(
             not asked.subject,
             "needless_input",
-            "Released files belong to a statement, and this is a report.",
+            "`subject` is only for a statement, but this is a report.",
             "Leave `subject` out.",
         )
         found = from_json(data)
@@ -166,13 +166,13 @@ def _require_files(report: OfAnyKind, stated: set[str], asked: VerifyOptions) ->
     require(
         not scores or (bool(scores & given) and given <= scores | needed),
         "no_input",
-        f"What the report of {command} was made of is needed to compute it again.",
+        f"To compute the report of {command} again, its inputs are needed.",
         f"Add `input` SCORES, or {files}" if "input" in scores else f"Add {files}",
     )
     require(
         command in _OF_SEVERAL or len(asked.input) <= 1,
         "one_input",
-        "The report is of one input.",
+        "The report has one input.",
         "Give `input` once; only reports of compare and estimate take several.",
     )
 
@@ -256,7 +256,7 @@ def _verify_statement(given: Mapping[str, Any], asked: VerifyOptions) -> VerifyR
             anew = recomputed(report, asked)
             parts += agreement.verification(stored, report, anew, digest=digest).parts
         else:
-            text = "not given, so that the report was not computed again: `input` SCORES does that"
+            text = "not given, so the report was not computed again; give `input` SCORES for that"
             parts.append(agreement.noted_part("scores", text))
     agrees = agreement.agree(parts)
     return VerifyReport(
@@ -292,7 +292,7 @@ def _stated(given: Mapping[str, Any]) -> tuple[tuple[File, ...], File]:
     if not found or not subjects:
         raise InputError(
             "bad_statement",
-            "The file is a statement, and not one that mipaudit render writes.",
+            "The file is a statement, but not one from mipaudit render.",
             hint="Make it again: mipaudit render REPORT `format` in-toto `subject` FILE.",
         )
     return tuple(subjects), report
@@ -316,7 +316,7 @@ def _subjects(
         yield _same(f"subject {safe_name(one.name)}", one, found.sha256)
     for other in given:
         if other not in used:
-            text = "the statement speaks of no such file"
+            text = "the statement names no such file"
             yield agreement.compared_part(f"subject {other.name}", 1, 1, text)
 
 

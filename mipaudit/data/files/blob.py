@@ -139,7 +139,7 @@ def file_blob(path: Path) -> FileBlob | HeldBlob:
                 return FileBlob(name, path, state.st_size, state.st_mtime_ns, identity)
             if stat.S_ISFIFO(state.st_mode) or stream.isatty():
                 return stream_blob(name, stream)
-    raise InputError("not_a_file", f"{name}: neither a file nor a pipe.")
+    raise InputError("not_a_file", f"{name}: not a file or a pipe.")
 
 
 @contextmanager
@@ -165,7 +165,7 @@ class HeldBlob(Blob):
         """Refuse to be sent to another process."""
         raise InputError(
             "bound_to_process",
-            f"{self.name}: other processes cannot read it, because it is no file.",
+            f"{self.name}: other processes cannot read it, because it is not a file.",
             hint="Save it to a file, or run with threads only.",
         )
 
@@ -304,8 +304,8 @@ def encrypted(name: str, column: str | None = None) -> InputError:
     what = "the Parquet file is" if column is None else f"column {quoted_name(column)} is"
     return InputError(
         "encrypted_parquet",
-        f"{name}: {what} encrypted, and no key is taken here.",
-        hint="Write a decrypted copy of the columns to audit, where you may keep one.",
+        f"{name}: {what} encrypted, and mipaudit takes no key.",
+        hint="Write a decrypted copy of the columns to audit, where you may keep it.",
     )
 
 

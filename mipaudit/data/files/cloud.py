@@ -170,7 +170,7 @@ def _account(address: Address) -> str:
     if not account:
         raise UsageError(
             "no_account",
-            f"{address.scheme}://{container}: which storage account?",
+            f"{address.scheme}://{container}: no storage account is given.",
             hint="Set AZURE_STORAGE_ACCOUNT, or write "
             "abfs://container@account.dfs.core.windows.net/path.",
         )

@@ -49,22 +49,21 @@ _BY_PANDAS: Final = (
     "In Python: import pandas; pandas.{0}('{{name}}'{1}).to_parquet('{{stem}}.parquet')"
 )
 _OF_MODELS: Final = (
-    "What a model says of records becomes scores by `mipaudit query losses --logits {name} -o "
-    "scores.parquet`, and what shadow models say by `mipaudit query lira --shadow {name} -o "
-    "scores.parquet`."
+    "To make scores from a model's outputs: `mipaudit query losses --logits {name} -o "
+    "scores.parquet`. From shadow models: `mipaudit query lira --shadow {name} -o scores.parquet`."
 )
 _TABLE: Final = (
     Foreign(
         "a PyTorch checkpoint, which is never opened: it could run code",
-        "Save what the model says of records: numpy.savez('model.npz', logits=..., labels=..., "
+        "Save the model's outputs: numpy.savez('model.npz', logits=..., labels=..., "
         "membership=...); then mipaudit query losses --logits model.npz -o scores.parquet",
         (".pt", ".pth", ".ckpt"),
         member="data.pkl",
     ),
     Foreign(
-        "counts or cuts by `mipaudit summarize`, which hold no scores",
-        "Only `mipaudit estimate` reads counts (files named *.summary), and `mipaudit compare` its "
-        "reports (-f json). Cuts are for `mipaudit summarize`.",
+        "counts or cuts from `mipaudit summarize`, not scores",
+        "Give counts (*.summary) to `mipaudit estimate`, whose reports (-f json) `mipaudit "
+        "compare` takes. Give cuts to `mipaudit summarize`.",
         (),
         member="summary.json",
     ),
@@ -86,7 +85,7 @@ _TABLE: Final = (
     ),
     Foreign(
         "a pickle, which is never opened: it could run code",
-        "If you trust whoever made it, in Python: import pandas; "
+        "If you trust its source, in Python: import pandas; "
         "pandas.read_pickle('{name}').to_parquet('{stem}.parquet')",
         (".pkl", ".pickle", ".joblib"),
         (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
@@ -106,8 +105,8 @@ _TABLE: Final = (
     Foreign("a PDF document", "Save its table as CSV.", (".pdf",), (b"%PDF-",)),
     Foreign(
         "a web page, not a table",
-        "A page to sign in may have been saved in place of the file: fetch the file itself. A "
-        "report of mipaudit is shown again by mipaudit render {name}.",
+        "Perhaps a sign-in page was saved instead of the file: fetch the file itself. To show a "
+        "report of mipaudit: mipaudit render {name}.",
         (".html", ".htm"),
         (b"<!DOCTYPE html", b"<!doctype html", b"<html", b"<HTML"),
     ),
@@ -213,7 +212,7 @@ def largest_unpacked() -> int:
     if not size:
         raise UsageError(
             "environment",
-            f"{VARIABLE}: not a size.",
+            f"{VARIABLE} is not a size.",
             hint="Write bytes, or a number with a unit such as 4GiB.",
         )
     return size
@@ -255,7 +254,7 @@ def too_large(name: str, what: str = "it") -> InputError:
     return InputError(
         "too_large",
         f"{name}: {what} would take more than {largest_unpacked():,} bytes in memory at once.",
-        hint=f"If it is meant, set {VARIABLE} in the environment, for example to 8GiB.",
+        hint=f"If this is intended, set {VARIABLE} in the environment, for example to 8GiB.",
     )
 
 

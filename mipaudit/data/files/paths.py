@@ -329,9 +329,9 @@ def _fsspec_store(address: Address) -> FsspecStore:
     except ValueError:
         raise UsageError(
             "unknown_scheme",
-            f"Nothing reads {address.scheme}:// here.",
-            hint="s3://, gs://, az://, abfs:// and https:// are read, and what fsspec knows, "
-            "where it is allowed.",
+            f"Addresses with {address.scheme}:// cannot be read here.",
+            hint="Known are s3://, gs://, az://, abfs:// and https://, and what fsspec reads if "
+            "you allow it.",
         ) from None
     except MipauditError:
         raise
@@ -391,8 +391,8 @@ def _remote_blobs(address: Address) -> list[FoundBlob]:
     elif path[-1:] in {"", "/"} or _MAGIC & set(path):
         raise InputError(
             "web_folder",
-            f"{address.name(path)}: folders and patterns of web servers are not read.",
-            hint="Name the parts: the address of each in a list, in Python; or copy them here.",
+            f"{address.name(path)}: folders and patterns on web servers cannot be read.",
+            hint="Copy the files here, or in Python give a list of their addresses.",
         )
     else:
         found = [(f"{path}?{address.query}" if address.query else path, ())]

@@ -70,7 +70,7 @@ _SAID: Final = {
     "forbidden": (
         "no_permission",
         "{name}: the store refuses to read it.",
-        "Check {ask}; `anonymous` reads only what is public. It may not be there, either.",
+        "Check {ask}; `anonymous` reads only public files. Perhaps the file does not exist.",
     ),
     "certificate": (
         "no_network",
@@ -89,8 +89,8 @@ _SAID: Final = {
     ),
     "no_credentials": (
         "no_credentials",
-        "{name}: no credentials are found.",
-        "Say `anonymous` where it is public; else set {ask}.",
+        "{name}: no credentials were found.",
+        "If the file is public, add `anonymous`; otherwise set {ask}.",
     ),
 }
 # Seconds before each further try.
@@ -160,7 +160,7 @@ def parse_address(spec: str) -> Address | None:
             "scheme_not_allowed",
             f"{safe_name(scheme)}:// is not read unless it is allowed.",
             hint=f"Copy the file here, or name {safe_name(scheme)} in `allow_scheme`. In Python: "
-            f"{ALLOW_SCHEME}. Read as they are: files, s3://, gs://, az://, abfs://, http:// and "
+            f"{ALLOW_SCHEME}. Always allowed are files, s3://, gs://, az://, abfs://, http:// and "
             "https://.",
         )
     rest, query = spec[found.end() :], ""
@@ -207,7 +207,7 @@ def allowed_schemes() -> frozenset[str]:
     if not all(re.fullmatch(_NAME, one) for one in found):
         raise UsageError(
             "allow_scheme",
-            "`allow_scheme` wants the name of a scheme, in letters.",
+            "`allow_scheme` takes the name of a scheme, in letters.",
             hint="For example sftp, without ://.",
         )
     return frozenset(one.lower() for one in found)
@@ -232,7 +232,7 @@ def store_seconds() -> float:
     if not 0 < seconds <= _MOST_SECONDS:
         raise UsageError(
             "store_timeout",
-            "`store_timeout` wants a number of seconds above 0 and at most 86,400.",
+            "`store_timeout` takes a number of seconds above 0 and at most 86,400.",
             hint="For example 120.",
         )
     return seconds

@@ -213,8 +213,8 @@ def _require_fit(url: URL, location: str | None) -> None:
     if why is not None:
         raise InputError(
             "redirect",
-            f"{_shown(url)} redirects {why}: it is not followed.",
-            hint="If that is where the file is, give its own address.",
+            f"{_shown(url)} redirects {why}, which is not followed.",
+            hint="If the file is there, give that address.",
         )
     hosts = url.host, target.host
     if target.host != url.host and hosts not in _TOLD:

@@ -377,7 +377,7 @@ def read_head(
     except MisfitError:
         raise csv_fault(io.BytesIO(body), dialect, (), name) from None
     if not rows:
-        raise InputError("no_rows", f"{name}: there is a header and no row.")
+        raise InputError("no_rows", f"{name}: there is a header but no row.")
     written = {one: column_of(column) for one, column in columns.items()}
     cells = {one: without(column, MISSING) for one, column in written.items()}
     numbers = {one: numbers_of(column) or booleans_of(column) for one, column in cells.items()}
@@ -387,9 +387,9 @@ def read_head(
     if _is_record(dialect.names, own, numeric):
         raise InputError(
             "no_header",
-            f"{name}: the first line is a record, or files were joined with their "
-            "headers: it holds values, or says that one is missing, where names are expected.",
-            hint="Add a header line, and leave out those that are repeated.",
+            f"{name}: the first line holds values, or missing ones, instead of column names. The "
+            "header is missing, or files were joined with their headers.",
+            hint="Add a header line, and remove repeated ones.",
         )
     kinds: dict[str, Kind] = {}
     for one, found in numbers.items():
@@ -442,7 +442,7 @@ def _complete_lines(data: bytes, name: str) -> bytes:
     end = max(data.rfind(b"\n"), data.rfind(b"\r"))
     if b"\0" in data or end < 0:
         raise InputError(
-            "not_a_table", f"{name}: neither CSV text nor Parquet (no line ends in it)."
+            "not_a_table", f"{name}: neither CSV text nor Parquet (it has no line end)."
         )
     return data[: end + 1]
 

@@ -220,7 +220,7 @@ def _check_row(
         comma = "If numbers are written with a decimal comma, write them with a point."
         raise InputError(
             "ragged_rows",
-            f"{place} has {len(cells)} cells where the header has {expected}.",
+            f"{place} has another number of cells than the header ({len(cells)}, not {expected}).",
             hint=comma if len(cells) > expected and dialect.delimiter == "," else None,
         )
     for at, column in numeric:

@@ -48,31 +48,31 @@ _ERRORS: Final[Mapping[Wrong, InputError]] = {
         "null_membership", "Membership column {member} is empty in {rows}.", hint=_FILL
     ),
     "null_keys": InputError(
-        "missing_key", "Column {key}, which identifies the rows, is empty in {rows}."
+        "missing_key", "Column {key} must identify the rows, but is empty in {rows}."
     ),
     "null_groups": InputError(
         "missing_run",
-        "The column of `run_col` is empty in {rows}: no run is known for them.",
+        "The column of `run_col` is empty in {rows}, whose run is unknown.",
         hint=_FILL,
     ),
     "inexact": InputError(
         "large_integers",
-        "Integers beyond 2^53, or numbers of more digits than 64 bits hold, which cannot be told "
+        "Integers beyond 2^53, or numbers with more digits than 64 bits hold, cannot be told "
         "apart: {columns}.",
         hint="Subtract a constant, write numbers of at most 15 digits, replace them by their "
         "ranks, or name another column with `score_col`.",
     ),
     "overflowed": InputError(
         "coarse_overflow",
-        "Column {first} is stored as {precision} in {files} and more finely elsewhere, where "
-        "scores are beyond all that {precision} holds, in {rows}: rounded alike, they would all "
-        "become infinite.",
+        "Column {first} is stored as {precision} in {files} and with more precision elsewhere. "
+        "There, scores in {rows} are too large for {precision}: rounded to it, they would all be "
+        "infinite.",
         hint="Store the column in the same type everywhere, or leave that file out.",
     ),
     "lowest": InputError(
         "lowest_scores",
-        "With `nan` category, minus infinity takes the place of the lowest number there is, "
-        "which is a score too: {columns}.",
+        "With `nan` category, minus infinity is read as the lowest possible number, which is also "
+        "a score: {columns}.",
         hint="Use `nan` drop, or replace the scores by their ranks.",
     ),
     "missing": InputError(

@@ -36,7 +36,7 @@ Repetition = tuple[str, int, int | None]
 _COMPARED: Final = 1 << 22
 _LOOKED_AT: Final = 1 << 21
 _PLACES: Final = 32
-_INDEPENDENT: Final = "`rows_are` independent if they are (it is said with every verdict)"
+_INDEPENDENT: Final = "`rows_are` independent if they are (every verdict says so)"
 
 
 def check_ids(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ...]:
@@ -63,17 +63,17 @@ def check_ids(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ...]:
         return (Finding.of(ROWS_TAKEN, case=case, ids=ids, column=column, most=most),)
     splits = [name for name in choice.splits if name not in {column, source.member_column}]
     hint = _ways_out(column, _telling(source, found, splits))
-    values = f"{ids:,} values of column {quoted_name(column)} occur"
+    values = f"Values of column {quoted_name(column)} that occur"
     if most is None:
         raise InputError(
             "duplicate_ids",
-            f"{values} in both classes; a record is either a member or holdout.",
+            f"{values} in both classes: {ids:,}. A record is either a member or holdout.",
             hint=hint,
         )
     raise InputError(
         "repeated_ids",
-        f"{values} in several rows of one class, up to {most:,}: such rows are not "
-        "independent, and no limit would be true.",
+        f"{values} in several rows of one class: {ids:,}, up to {most:,} times. Such rows are not "
+        "independent, so no limit would hold.",
         hint=hint,
     )
 
@@ -285,11 +285,11 @@ def _equal_parts(seen: Iterable[tuple[bytes, Hashes]]) -> tuple[InputError, Find
     taken = Finding.of(ROWS_TAKEN, case="files", copies=copies, parts=parts)
     refused = InputError(
         "identical_parts",
-        f"{copies:,} of {parts:,} files hold the same rows as another, in the same order: their "
-        "rows are no records of their own, and no limit would be true.",
-        hint='Leave the copies out, by naming the files to read; or give `where` "COLUMN = VALUE" '
-        "if they are several audits, or `rows_are` independent if they are other records (it is "
-        "said with every verdict).",
+        f"Files with the same rows as another, in the same order: {copies:,} of {parts:,}. Their "
+        "rows are not new records, so no limit would hold.",
+        hint='Name only the files to read, without the copies. Or give `where` "COLUMN = VALUE" if '
+        "they are several audits, or `rows_are` independent if they are other records (every "
+        "verdict says so).",
     )
     return refused, taken
 
@@ -352,11 +352,11 @@ def _copied_rows(looks: Sequence[_Look], bits: int) -> tuple[InputError, Finding
     last = " but for their last digits" if at else ""
     refused = InputError(
         "copied_rows",
-        f"{about}{found:,} scores of one class are there several times{last}, as often as no "
-        " independent rows would have it: rows were copied, and no limit would be true.",
-        hint="Leave the copies out; or give `unit_col` NAME for the person behind a row, "
-        '`where` "COLUMN = VALUE" if the file holds several audits, or `rows_are` independent if '
-        "they are (it is said with every verdict).",
+        f"{about}{found:,} scores of one class occur several times{last}, more often than in "
+        "independent rows. Rows were copied, so no limit would hold.",
+        hint="Remove the copies. Or give `unit_col` NAME for the person behind a row, `where` "
+        '"COLUMN = VALUE" if the file holds several audits, or `rows_are` independent if they are '
+        "(every verdict says so).",
     )
     taken = Finding.of(
         ROWS_TAKEN, case="scores", rows=int(found), sampled=bool(bits), nearly=bool(at)

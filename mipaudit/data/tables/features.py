@@ -55,7 +55,7 @@ FeatureKind = Literal["number", "category", "date"]
 # The parts of the members' table, and of the holdout's.
 Sides = tuple[tuple["Part", ...], tuple["Part", ...]]
 
-_NO_NUMBER: Final = "Mend the cell, or leave the column out with `ignore`."
+_NO_NUMBER: Final = "Correct the cell, or leave the column out with `ignore`."
 _WORDS_LOOKED_AT: Final = 1000
 _ROWS_TO_TELL: Final = 20  # fewer may differ by chance
 _MEMBERSHIP: Final = frozenset({*CANDIDATES, "part"})
@@ -142,8 +142,8 @@ class FeaturePartition:
         if hashes.missing is not None and hashes.missing.any():
             raise InputError(
                 "missing_id",
-                f"Column {quoted_name(str(self.source.id_column))} is missing in some rows: whose "
-                "they are is not known.",
+                f"Column {quoted_name(str(self.source.id_column))} is empty in some rows, so it is "
+                "unknown whose rows they are.",
                 hint="Fill it in, or leave `id_col` out.",
             )
         return hashes.values

@@ -99,8 +99,8 @@ def json_cells(document: Json, name: str) -> tuple[Cells, bool]:
             if len(row) != len(document[0]):
                 raise InputError(
                     "ragged_rows",
-                    f"{name}: data row {at + 1} has {len(row)} cells where the first has "
-                    f"{len(document[0])}.",
+                    f"{name}: the number of cells in data row {at + 1} is {len(row)}, but "
+                    f"{len(document[0])} in the first.",
                 )
         return {f"c{at}": column for at, column in enumerate(zip(*document, strict=True))}, False
     if kinds == {dict}:
@@ -108,7 +108,7 @@ def json_cells(document: Json, name: str) -> tuple[Cells, bool]:
             if row.keys() != document[0].keys():
                 raise InputError(
                     "columns_differ",
-                    f"{name}: data row {at + 1} has other names than the first.",
+                    f"{name}: data row {at + 1} has other names than the first row.",
                     hint="Write every name in every row.",
                 )
         return {column: [row[column] for row in document] for column in document[0]}, True

@@ -99,7 +99,7 @@ MOMENT_KINDS: Final = frozenset({"date", "time", "duration"})
 _BITS: Final = {"float32": 24, "float16": 11}
 _SHOWN: Final = 8
 _NO_NUMBER: Final = (
-    "Mend the cell, take the column as words with `categorical`, or leave it out with `ignore`."
+    "Correct the cell, take the column as words with `categorical`, or leave it out with `ignore`."
 )
 _FIX: Final = "Rename it, leave it out with `ignore`, or name what to compare with `columns`."
 _AS_WORDS: Final = "Leave the column out with `ignore`, or take it as words with `categorical`."
@@ -182,7 +182,7 @@ class RecordTable:
         Raises:
             InputError: ``no_rows`` or ``columns_differ``.
         """
-        empty = [f"{blob.name}: there is a header and no row." for blob in opened.bare]
+        empty = [f"{blob.name}: there is a header but no row." for blob in opened.bare]
         empty += [
             f"{one.name}: the table has no rows." for one in opened.parts if not one.rows_about
         ]
@@ -260,7 +260,7 @@ class RecordTable:
             kind = kind if category else "string"
             return RecordColumn(kind=kind, values=codes, words=words, missing=missing, bits=bits)
         if any(_loses_digits(one, text=True in self.texts) for one in numbers):
-            what = "has numbers of more digits than can be told apart"
+            what = "has numbers with too many digits to tell them apart"
             raise InputError("too_many_digits", f"{where} {what}.", hint=_AS_WORDS)
         values = np.concatenate([np.asarray(one.values, np.float64) for one in numbers])
         values[missing] = 0.0
@@ -268,8 +268,8 @@ class RecordTable:
         if infinite.size:
             raise InputError(
                 "infinite_cell",
-                f"{where} is infinite in {infinite.size:,} rows, first in row "
-                f"{infinite[0] + 1:,}: no distance can be taken.",
+                f"{where} is infinite in row {infinite[0] + 1:,} (such rows: {infinite.size:,}), "
+                "so no distance exists.",
                 hint=_AS_WORDS,
             )
         values += 0.0

@@ -153,7 +153,7 @@ def _refuse_others(plain: Sequence[Field], taken: Sequence[Field], source: str) 
     ):
         names = [one.name for one in plain if one.kind == kind]
         if names:
-            more = f", and {len(names) - 1} more columns do" if len(names) > 1 else ""
+            more = f", as do {len(names) - 1} more" if len(names) > 1 else ""
             raise InputError(
                 code,
                 f"{source}: column {shown_column(names[0], taken)} holds {what}{more}.",
@@ -291,9 +291,9 @@ def _whole_column(column: Column, role: str, table: AnyTable) -> NDArray[np.uint
     if column.missing is not None and column.missing.any():
         raise InputError(
             "missing_labels",
-            f"{table.name}: column {quoted_name(role)} is empty in "
-            f"{np.count_nonzero(column.missing)} rows, first in data row "
-            f"{int(np.argmax(column.missing)) + 1}.",
+            f"{table.name}: column {quoted_name(role)} is empty in data row "
+            f"{int(np.argmax(column.missing)) + 1} (such rows: "
+            f"{np.count_nonzero(column.missing)}).",
         )
     return column.values
 
@@ -306,7 +306,7 @@ def _match(
     count = int(sides.max()) + 1
     if count != _SIDES:
         raise InputError(
-            "many_sides", f"{source}: column 'side' has {count} different labels; two are expected."
+            "many_sides", f"{source}: column 'side' must have two different labels, not {count}."
         )
     pairs = _codes(labels[PAIR_COLUMN])
     total = int(pairs.max()) + 1
@@ -315,7 +315,7 @@ def _match(
     if wrong:
         raise InputError(
             "incomplete_pairs",
-            f"{source}: {wrong} of {total} pairs have not exactly one row on each side.",
+            f"{source}: pairs without exactly one row on each side: {wrong} of {total}.",
         )
     # Every pair is once on each side, so sorting by pair lines the sides up.
     rows = np.lexsort((sides, pairs)).reshape(total, _SIDES)
@@ -409,9 +409,9 @@ def _require_roc(rates: NDArray[np.float64], name: str) -> None:
     if wrong.any():
         raise InputError(
             "bad_curve",
-            f"{name}: {np.count_nonzero(wrong)} points are no rates that a guarantee allows, the "
-            f"first of them point {int(wrong.argmax()) + 1}: both must be from 0 to 1, the TPR at "
-            "least the FPR, and it must not fall where the FPR rises.",
+            f"{name}: points that no guarantee allows: {np.count_nonzero(wrong)}, first point "
+            f"{int(wrong.argmax()) + 1}. Both rates must be from 0 to 1, the TPR at least the FPR, "
+            "and the TPR must not fall as the FPR rises.",
             hint=_ROC_HINT,
         )
 

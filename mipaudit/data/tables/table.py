@@ -194,7 +194,8 @@ class Table:
                     column = chunk.columns[name]
                     if not column.numeric:
                         raise InputError(
-                            "unparsable", f"{self.name}: column {quoted_name(name)} is no number."
+                            "unparsable",
+                            f"{self.name}: column {quoted_name(name)} is not a number.",
                         )
                     yield chunk.first_row, first[name], column
 
@@ -302,7 +303,7 @@ def _places(wrong: NDArray[np.bool_], columns: Sequence[str]) -> str:
         rows = Fault(count=int(wrong[:, at].sum()), first_row=int(wrong[:, at].argmax()))
         told.append(f"column {quoted_name(columns[at])} in {rows.told}")
     more = len(places) - len(told)
-    return "; ".join(told) + (f"; and {more} more columns" if more else "")
+    return "; ".join(told) + (f"; and {more} more" if more else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -397,7 +398,7 @@ def open_whole(data: object, name: str, *, several: bool = False) -> Whole:
         if len(blobs) > 1:
             raise InputError(
                 "several_files",
-                f"{len(blobs)} files where one is expected.",
+                f"One file is expected, not {len(blobs)}.",
                 hint="Give one file, not a directory or a pattern.",
             )
         return _open_file(blobs[0], several=several)
@@ -416,7 +417,7 @@ def _array_of(data: object, name: str, *, words: bool) -> NDArray[Any]:
     if array.dtype.kind not in ("biufU" if words else "biuf") or (words and not array.ndim):
         raise InputError(
             "bad_array",
-            f"{name}: no array of numbers.",
+            f"{name}: not an array of numbers.",
             hint="Give numbers of one type; only labels may be text." if words else None,
         )
     return np.asarray(array)
@@ -476,7 +477,7 @@ def _json_table(document: Json, name: str) -> Table:
 def _parquet_table(blob: Blob) -> Table:
     part = ParquetPart(blob)
     if not part.rows_about:
-        raise InputError("no_rows", f"{blob.name}: there are columns and no row.")
+        raise InputError("no_rows", f"{blob.name}: the table has columns but no row.")
     return Table(part=part, lists=_number_lists(part))
 
 

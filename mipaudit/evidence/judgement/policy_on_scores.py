@@ -440,7 +440,7 @@ class Stored:
         if not found:
             raise UsageError(
                 "not_in_report",
-                f"The report holds no {_called(limit)} of score {quoted_name(score)}.",
+                f"The report has no {_called(limit)} of score {quoted_name(score)}.",
                 hint=_alternatives(kin),
             )
         return found
@@ -486,20 +486,18 @@ def _require_stored(stored: Stored, limit: Limit) -> None:
     if limit.prior not in {None, stored.prior}:
         raise UsageError(
             "not_in_report",
-            f"The report is at prior {number_text(stored.prior)}: a limit at another prior "
-            "cannot be judged on it.",
+            f"The report is for prior {number_text(stored.prior)}, so a limit for another prior "
+            "cannot be judged.",
             hint="Audit the scores at that prior: mipaudit estimate SCORES --prior P.",
         )
     if limit.group is not None:
         raise UsageError(
             "not_in_report",
-            "The report holds no limits by group: a limit on groups cannot be judged on it.",
+            "The report has no limits by group, so a limit on groups cannot be judged.",
             hint="Audit the scores with that policy instead.",
         )
     if limit.score is not None and limit.score not in stored.scores:
-        raise UsageError(
-            "not_in_report", f"The report is not about a score {quoted_name(limit.score)}."
-        )
+        raise UsageError("not_in_report", f"The report has no score {quoted_name(limit.score)}.")
 
 
 def _check(stored: Stored, score: str, limit: Limit) -> Check:

@@ -194,10 +194,10 @@ BAD = [
     *(({"eta": 0.1, x: 0.1}, "one_question", "one target") for x in ("advantage", "tpr")),
     ({"epsilon": 1, "counting_queries": AVERAGES, "eta": 0.1}, "one_question", "one target"),
     ({"epsilon": 1, "sensitivity": 2}, "sensitivity", "belongs to a noise scale"),
-    ({"tpr": 0.9, "fpr": 0.1, "sensitivity": 2}, "attack", "--sensitivity has no meaning"),
-    ({"tpr": 0.9, "fpr": 0.1, "adjacency": "add-remove"}, "attack", "--adjacency has no meaning"),
+    ({"tpr": 0.9, "fpr": 0.1, "sensitivity": 2}, "attack", "--sensitivity cannot be used"),
+    ({"tpr": 0.9, "fpr": 0.1, "adjacency": "add-remove"}, "attack", "--adjacency cannot be used"),
     *(
-        ({**one, "categories": 2}, "categories", "without --randomized-response")
+        ({**one, "categories": 2}, "categories", "with --randomized-response")
         for one in ({"tpr": 0.9, "fpr": 0.1}, {"eta": 0.1}, {"epsilon": 1})
     ),
     ({"randomized_response": 0.7, "categories": 10**400}, "categories", "at most 1e15"),
@@ -226,9 +226,9 @@ BAD = [
     ({"tpr_at_fpr": 0.5}, "tpr_at_fpr", "a true-positive rate and a false-positive rate"),
     ({"tpr": 0.9}, "attack", "--tpr and --fpr"),
     ({"tp": 9}, "attack", "--tp, --fn, --fp and --tn"),
-    ({**SEEN, "tpr": 0.9}, "attack", "rates follow from them"),
+    ({**SEEN, "tpr": 0.9}, "attack", "and no rates"),
     ({**SEEN, "tp": 10**400}, "tp", "at least 0 and at most 1e9"),
-    ({**SEEN, "fp": 0, "tn": 0}, "attack", "neither may be empty"),
+    ({**SEEN, "fp": 0, "tn": 0}, "attack", "needs some members"),
     ({"eta": 0.1, "curves": True}, "curves", "Curves belong to a guarantee"),
 ]
 

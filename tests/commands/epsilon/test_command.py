@@ -28,7 +28,7 @@ def test_without_a_design_three_designs_are_explained(mipaudit, runs_csv):
     assert (done.returncode, done.stdout) == (2, "")
     lines = done.stderr.splitlines()
     assert len(lines) == 4
-    assert lines[0].startswith("Error: Say with --design")
+    assert lines[0].startswith("Error: State with --design")
     assert [line.split()[0] for line in lines[1:]] == ["independent-runs", "one-run", "one-model"]
     assert sum("certifies epsilon" in line for line in lines) == 2
     assert sum("certifies nothing" in line for line in lines) == 1
@@ -103,7 +103,7 @@ def several_runs_csv(tmp_path):
     [
         ({"names": ["one", "two", "two", "three", "four"]}, "more than once in a run"),
         ({"names": ["one", "", "", "three", "four"]}, "run"),
-        ({"shares": (0.2, 0.5, 0.5, 0.5, 0.8)}, "unlike shares"),
+        ({"shares": (0.2, 0.5, 0.5, 0.5, 0.8)}, "different shares"),
     ],
 )
 def test_runs_that_are_no_single_audit_end_with_two(mipaudit, several_runs_csv, given, words):
@@ -146,7 +146,7 @@ BAD = [
         ([*OF_ONE, "--guesses", x], "--guesses takes one whole number, or two")
         for x in ("1,2,3", "half")
     ),
-    ([*OF_ONE, "--curve", "c.json"], "--curve has no meaning with --design one-run"),
+    ([*OF_ONE, "--curve", "c.json"], "--curve cannot be used with --design one-run"),
     ([*OF_RUNS, "--curve", "c.txt"], "ends in .csv, .json."),
     ([*OF_RUNS, "--curve", "runs.csv"], "is one of the inputs"),
     ([*OF_RUNS, "--curve", "a.json", "-o", "a.json"], "need a file each"),

@@ -221,7 +221,7 @@ def test_what_belongs_to_another_design_is_refused_by_its_name(design, idle):
     (name,) = idle
     assert refused.value.code == "other_design"
     flag = f"--{name.replace('_', '-')}"
-    assert refused.value.message == f"{flag} has no meaning with --design {design}."
+    assert refused.value.message == f"{flag} cannot be used with --design {design}."
 
 
 @pytest.mark.parametrize("many", [10_000, 1e4, "10000", "1e4"])

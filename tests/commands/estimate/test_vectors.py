@@ -250,7 +250,7 @@ def test_vectors_are_typed_shown_and_refused(mipaudit, tmp_path):
         (("estimate", "d0,d3"), "no column 'd3'"),
         (("estimate", "d0,d0"), "more than once"),
         (("estimate", "d0,d1", *no_limit), "no upper limit for attackers 'thresholds'"),
-        (("epsilon", "d0,d1", "--design", "one-model"), "this command cannot take"),
+        (("epsilon", "d0,d1", "--design", "one-model"), "this command cannot use"),
     ):
         command, columns, *more = words
         run = mipaudit(command, "s.csv", "--score-col", columns, *more)

@@ -57,7 +57,7 @@ def test_nothing_is_written_over(mipaudit, tmp_path):
     (tmp_path / "mipaudit.toml").write_text("prior = 0.3\n")
     done = mipaudit("init")
     assert done.returncode == 2
-    assert "mipaudit.toml exists, and is not written over." in done.stderr
+    assert "mipaudit.toml exists, and is not overwritten." in done.stderr
     assert (tmp_path / "mipaudit.toml").read_text() == "prior = 0.3\n"
     other = mipaudit("init", "-o", "other.toml", "-q")
     assert (other.returncode, other.stderr) == (0, "")
@@ -90,7 +90,7 @@ def test_all_of_it_is_there_or_nothing(mipaudit, tmp_path, monkeypatch):
     assert "cannot be written: No space left on device" in done.stderr
     assert "cannot be written" in mipaudit("init", "-o", "no/such/folder.toml").stderr
     (tmp_path / "mipaudit.toml").symlink_to("nothing")
-    assert "exists, and is not written over" in mipaudit("init").stderr
+    assert "exists, and is not overwritten" in mipaudit("init").stderr
     (tmp_path / "mipaudit.toml").unlink()
     # Nor is a file that appears meanwhile.
     sync = os.fsync

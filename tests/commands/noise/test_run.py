@@ -94,7 +94,7 @@ def test_what_would_do_nothing_without_splits_is_refused(name):
     with pytest.raises(UsageError) as caught:
         noise(eta=0.1, **{name: IDLE[name]})
     assert caught.value.code == name
-    assert f"--{name.replace('_', '-')} has no meaning without --from." in caught.value.message
+    assert f"--{name.replace('_', '-')} can only be used with --from." in caught.value.message
 
 
 @pytest.mark.parametrize("name", ["moment", "swap_distance", "sensitivity", "dimension"])

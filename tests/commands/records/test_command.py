@@ -99,7 +99,7 @@ def test_a_new_file_of_records_is_its_owners_alone(records, scores, tmp_path):
         (("-o", "-"), "-o"),
         (("-o", "scores.csv"), "-o"),
         (("--by", "nothing"), "nothing"),
-        (("--member-population", "5"), "more than the training records"),
+        (("--member-population", "5"), "more than the number of training records"),
         (("--small-groups", "refuse"), "--by"),
         (("--min-cell", "5000", "--by", "sex"), "fewer"),
         (("--safe-csv",), "none is written"),

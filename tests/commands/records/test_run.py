@@ -359,7 +359,7 @@ def test_a_population_narrows_the_limits():
     )
     assert whole.upper - whole.lower < 0.95 * (plain.upper - plain.lower)
     assert (many.lower, many.upper) == pytest.approx((plain.lower, plain.upper), abs=0.02)
-    with pytest.raises(InputError, match="more than the training records"):
+    with pytest.raises(InputError, match="more than the number of training records"):
         mipaudit.records(table, member_population=members - 1)
 
 
@@ -370,7 +370,7 @@ def test_a_population_narrows_the_limits():
         ({"prior": 0.1, "max_risk": 0.8}, UsageError, "limit on risk must be above 0.8"),
         ({"small_groups": "refuse"}, UsageError, "by"),
         ({"by": ("nothing",)}, InputError, "nothing"),
-        ({"by": "site", "small_groups": "refuse"}, InputError, "groups have fewer"),
+        ({"by": "site", "small_groups": "refuse"}, InputError, "Groups with fewer"),
         ({"output": "risks.txt"}, UsageError, r"\.parquet"),
         ({"output": "none/risks.csv"}, OutputError, "risks.csv"),
     ],

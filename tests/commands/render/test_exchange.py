@@ -47,8 +47,8 @@ CANNOT_BE = [
     (("-f", "in-toto"), "none was named"),
     (("-f", "metrics", "--subject", "model.bin"), "Add --format in-toto"),
     (("-f", "in-toto", "--subject", "missing"), "cannot be read: No such file"),
-    (("-f", "in-toto", "--subject", "."), "is no file"),
-    (("-f", "cyclonedx", "--max-advantage", "0.5"), "holds another verdict"),
+    (("-f", "in-toto", "--subject", "."), "is not a file"),
+    (("-f", "cyclonedx", "--max-advantage", "0.5"), "has another verdict"),
     (("--subject", "model.bin", "-f", "in-toto", "-o", "model.bin"), "model.bin"),
 ]
 
@@ -98,4 +98,4 @@ def test_a_form_calls_a_report_by_no_other_release_than_it_states(mipaudit):
     for form in (("-f", "cyclonedx"), ("-f", "model-card"), ("--for", "nist-sp-800-226")):
         done = mipaudit("render", "a.json", *form, "--release-name", "forest 2.0")
         assert (done.returncode, done.stdout) == (2, "")
-        assert "states another release than --release-name" in done.stderr
+        assert "names another release than --release-name" in done.stderr

@@ -129,7 +129,7 @@ def test_sizes_are_those_of_what_is_drawn_and_in_range():
 
 
 def test_settings_without_a_meaning():
-    with pytest.raises(UsageError, match="--n-members has no meaning") as caught:
+    with pytest.raises(UsageError, match="--n-members cannot be used") as caught:
         mipaudit.simulate("canaries-laplace-1", n_members=10)
     assert caught.value.hint == "Its size is set by --n-canaries."
     with pytest.raises(UsageError, match="no order"):

@@ -78,9 +78,9 @@ def test_anybody_can_look_into_a_summary(mipaudit, sites, tmp_path):
 
 OUT, SITE = ("-o", "x.summary"), ("--site", "a")
 ERRORS = [
-    (("all.parquet",), "Say where to write the summary"),
+    (("all.parquet",), "No output file is given"),
     (("all.parquet", "-o", "all.parquet"), "one of the inputs"),
-    (("all.parquet", *OUT, *SITE, "--cuts", "all.parquet"), "not a whole summary file"),
+    (("all.parquet", *OUT, *SITE, "--cuts", "all.parquet"), "not a complete summary file"),
     (("all.parquet", *OUT, *SITE, "--cuts", "no.cuts"), "no file"),
     (("all.parquet", "-o", "x.cuts", "--cuts-only"), "--site and a name that no other"),
     (("all.parquet", *OUT, "--site", "a/b"), "letters, digits, spaces"),
@@ -116,5 +116,5 @@ def test_where_scores_are_wanted_it_is_said_who_reads_counts(mipaudit, sites):
         done = mipaudit(*command, "-o", "out.csv")
         assert done.returncode == 2, command
         said = " ".join(done.stderr.split())
-        assert said.startswith(f"Error: {file.rpartition('=')[2]}: counts or cuts by"), command
-        assert said.count("Only `mipaudit estimate` reads counts") == 1, command
+        assert said.startswith(f"Error: {file.rpartition('=')[2]}: counts or cuts from"), command
+        assert said.count("Give counts (*.summary) to") == 1, command

@@ -158,7 +158,7 @@ REFUSED = [
     # A name leads to no other folder, and what waits to be written to is no file.
     *((replaced("model.bin", name), "is not beside it|is no file") for name in ELSEWHERE),
     (waiting, "is not beside it"),
-    *((replaced(*pair), "not one that mipaudit render writes") for pair in SCHEMA.items()),
+    *((replaced(*pair), "not one from mipaudit render") for pair in SCHEMA.items()),
     (replaced('"result"', '"result": "PASSED", "result"'), "two members of one name"),
     (replaced('"configuration": [', '"configuration": ["\\ud800",'), "no command writes"),
 ]

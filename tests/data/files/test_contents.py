@@ -43,7 +43,7 @@ FILES = {
     "s.feather": (saved(FRAME.to_feather), "Arrow file", ".to_parquet('s.parquet')"),
     "s.npy": (saved(lambda to: np.save(to, FRAME.to_numpy())), "an array", "--logits s.npy"),
     "m.npz": (saved(lambda to: np.savez(to, a=[1.0])), "of arrays", "query lira --shadow m.npz"),
-    "s.zip": (archive("summary.json"), "hold no scores", "Only `mipaudit estimate` reads counts"),
+    "s.zip": (archive("summary.json"), "not scores", "Give counts (*.summary) to"),
     "s.xlsx": (BOOK, "an Excel workbook", "read_excel('s.xlsx')"),
     "book.csv": (BOOK, "an Excel workbook", "read_excel('book.csv')"),
     "m.pt": (archive("archive/data.pkl"), "never opened", "numpy.savez('model.npz'"),

@@ -170,7 +170,7 @@ def test_the_same_parts_as_from_files(read, fails, listed, monkeypatch):
 @pytest.mark.parametrize("spec", ["", "/", "/set/", "/set/*.csv", "/one.[cp]*", "/set/?a=1"])
 def test_parts_on_the_web_are_named(fails, web, website, spec):
     _, there = web
-    assert "Name the parts" in fails("web_folder", there + spec).hint
+    assert "Copy the files here" in fails("web_folder", there + spec).hint
     assert website.asked == []
     parts = (f"{there}/one.csv", f"{there}/one.parquet")
     with opened(parts) as source:
@@ -518,7 +518,7 @@ def test_without_credentials_nothing_is_asked(fails, monkeypatch, bare, spec, va
         started = time.monotonic()
         error = fails("no_credentials", spec)
         assert time.monotonic() - started < 5
-    assert error.message == f"{spec.removesuffix('x.csv')}: no credentials are found."
+    assert error.message == f"{spec.removesuffix('x.csv')}: no credentials were found."
     assert "--anonymous" in error.hint
     assert variable in error.hint
 

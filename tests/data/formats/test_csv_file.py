@@ -166,9 +166,14 @@ TWO_LINES = 'member,name,score\n1,"two\nlines",1\n0,b,x\n1,c,2\n'
 @pytest.mark.parametrize(
     ("code", "text", "said", "hint"),
     [
-        ("ragged_rows", "member,score\n1,1\n\n1,0,5\n", "line 4 has 3 cells", "decimal comma"),
-        ("ragged_rows", "member;score\n1;1\n1;0;5\n", "header has 2.", "None"),
-        ("ragged_rows", f"member,note\n1,{'x' * 200_000}\n0\n", "line 3 has 1 cells", ""),
+        (
+            "ragged_rows",
+            "member,score\n1,1\n\n1,0,5\n",
+            "line 4 has another number of cells",
+            "decimal comma",
+        ),
+        ("ragged_rows", "member;score\n1;1\n1;0;5\n", "header (3, not 2).", "None"),
+        ("ragged_rows", f"member,note\n1,{'x' * 200_000}\n0\n", "header (1, not 2)", ""),
         ("unparsable", TWO_LINES, "line 4, column 'score'", ""),
         ("nan_scores", NAN, "column 'score' in 2 rows, first in data row 2", ""),
         ("nan_scores", NAN, "column 'loss' in 1 row, first in data row 3", ""),
@@ -453,6 +458,6 @@ def test_of_more_scores_than_can_be_judged_some_must_be_named(mipaudit, tmp_path
     save(table.assign(member=np.arange(40) % 2), tmp_path / "wide.csv")
     done = mipaudit(command, "wide.csv")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "There are 1,025 scores, and at most 1,024 are audited together" in done.stderr
+    assert "There are 1,025 scores, but at most 1,024 can be audited together" in done.stderr
     assert "--score-col" in done.stderr
     assert mipaudit(command, "wide.csv", "--score-col", "s7", "-q").returncode == 0

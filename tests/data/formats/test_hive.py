@@ -114,7 +114,7 @@ def test_groups_may_be_keys(save):
         ("folders_differ", ("", "member=1"), "below no key=value folder"),
         ("folders_differ", ("member=0", "member=1/run=3"), "'member', 'run'"),
         ("folders_differ", ("a=1/member=0", "member=1/a=1"), "'member', 'a'"),
-        ("duplicate_columns", ("k=0/k=1",), "by the same key"),
+        ("duplicate_columns", ("k=0/k=1",), "have the same key"),
     ],
 )
 def test_folders_must_agree(fails, save, code, places, said):
@@ -131,7 +131,7 @@ def test_a_key_that_is_a_column_too(read, fails, save):
         folder = save(f"run={run}", [run, 5], run=[run, run], **BOTH)
     assert read(folder).scores == [[1, 5, 2, 5]]
     error = fails("folder_column", folder, where="run = 1")
-    assert "'run' is a column of the file and a key of its folders" in error.message
+    assert "'run' is a column of the file and also a key of its folders" in error.message
     fails("folder_column", save("e/member=1", [1, 2], **BOTH) / "e")
 
 

@@ -330,7 +330,7 @@ def test_a_column_of_copies_that_is_not_read_is_refused(tmp_path, name):
         cells = pa.array([CELLS[name]] * plain.num_rows, type=name)
         table = tmp_path / "s.parquet"
         pq.write_table(plain.append_column("exact_copy", cells), table)
-    with pytest.raises(mipaudit.InputError, match="word for word"):
+    with pytest.raises(mipaudit.InputError, match="unchanged"):
         mipaudit.estimate(table, score_col=["nn"], **WIDE)
 
 

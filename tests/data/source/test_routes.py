@@ -224,10 +224,10 @@ def test_a_csv_file_with_a_header_alone_is_listed_and_has_no_rows(write, fails):
     for name in "bc":
         write("member,score\n", f"d/{name}.csv")
     fails("no_rows", folder)
-    # A line of text that is named as Parquet is no such part.
+    # A line of text that is name says Parquet is no such part.
     write(TWO, "d/a.csv")
     write("not found\n", "d/b.parquet")
-    assert "named as Parquet" in fails("bad_parquet", folder).message
+    assert "name says Parquet" in fails("bad_parquet", folder).message
 
 
 def test_a_part_without_rows_has_no_type(tmp_path, read):

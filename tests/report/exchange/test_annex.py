@@ -306,14 +306,14 @@ def test_the_command_writes_it_by_the_ending_and_exits_as_the_report_does(mipaud
 
 OF = ("--for", "edpb-28-2024")
 AMISS = [
-    (("-f", "annex"), "--for does not say of which source"),
+    (("-f", "annex"), "--for does not say which guideline"),
     (("-f", "html", *OF), "--for asks for an annex"),
     ((*OF, "-o", "annex.csv"), "the ending of --output says csv"),
     ((*OF, "-o", "a.intoto.json"), "says in-toto"),
-    (("--with", "report.json"), "--with has no meaning without --for"),
+    (("--with", "report.json"), "--with can only be used with --for"),
     ((*OF, "--with", "none.json"), "none.json"),
     ((*OF, "--with", "report.json"), "There are two reports of estimate"),
-    ((*OF, "--max-advantage", ".1"), "holds another verdict"),
+    ((*OF, "--max-advantage", ".1"), "has another verdict"),
 ]
 
 

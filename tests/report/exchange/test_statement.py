@@ -165,13 +165,13 @@ def test_a_subject_is_a_file_and_a_link_is_what_it_leads_to(tmp_path):
     (tmp_path / "link").symlink_to(path)
     (tmp_path / "loose").symlink_to(tmp_path / "nowhere")
     assert hashed(tmp_path / "link") == File("link", hashed(path).sha256)
-    with pytest.raises(UsageError, match="is no file"):
+    with pytest.raises(UsageError, match="is not a file"):
         hashed(tmp_path)
     for name in ("missing", "loose", "a\0b"):
         with pytest.raises(InputError, match="cannot be read") as raised:
             hashed(str(tmp_path / name))
         assert raised.value.code == "unreadable_subject"
-    with pytest.raises(UsageError, match="takes the path"):
+    with pytest.raises(UsageError, match="must be the path"):
         hashed(b"a model")
     steering = tmp_path / "a\x1b[2J.bin"
     steering.write_bytes(b"")

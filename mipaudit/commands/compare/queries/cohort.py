@@ -186,7 +186,7 @@ def by_key(rows: Rows) -> Rows:
     if (np.diff(keys[order]) == 0).any():
         raise InputError(
             "repeated_keys",
-            "The key column repeats its values: it does not tell rows apart.",
+            "The key column repeats its values, so it does not identify rows.",
             hint="Name another `key_col`: rows are matched by it.",
         )
     return rows.reordered(order)
@@ -214,7 +214,8 @@ def match_rows(inputs: Sequence[Rows], names: Sequence[str]) -> tuple[Rows, tupl
         raise InputError(
             "no_matching_keys",
             "No key is in every input: there are no rows to match.",
-            hint="Is `key_col` written alike in all of them? Leave it out to compare them apart.",
+            hint="Are the keys written alike in all inputs? To compare without matching, leave "
+            "`key_col` out.",
         )
     places = [np.searchsorted(_keys(one), keys) for one in found]
     members = [one.member[at] for one, at in zip(found, places, strict=True)]
@@ -222,8 +223,8 @@ def match_rows(inputs: Sequence[Rows], names: Sequence[str]) -> tuple[Rows, tupl
     if differing:
         raise InputError(
             "membership_differs",
-            f"{differing:,} records are members in one input and holdout records in another.",
-            hint="Were the inputs made with the same membership?",
+            f"Records that are members in one input and holdout records in another: {differing:,}.",
+            hint="Was membership the same when the inputs were made?",
         )
     if members[0].all() or not members[0].any():
         found_only, missing = ("members", "holdout") if members[0].any() else ("holdout", "members")
@@ -231,7 +232,7 @@ def match_rows(inputs: Sequence[Rows], names: Sequence[str]) -> tuple[Rows, tupl
             "no_matching_keys",
             f"The {keys.size:,} records whose key is in every input are all {found_only}: "
             f"no key of the {missing} records matches.",
-            hint="Is `key_col` written alike for both classes in all inputs?",
+            hint="Are the keys of both classes written alike in all inputs?",
         )
     scores = tuple(
         column[at] for one, at in zip(found, places, strict=True) for column in one.scores

@@ -104,7 +104,7 @@ def _pairs(asked: CompareOptions, names: Sequence[str]) -> list[tuple[int, int]]
     require(
         asked.baseline is None or asked.baseline in names,
         "baseline",
-        "The baseline is none of the queries.",
+        "The baseline is not one of the queries.",
         f"The queries are: {', '.join(safe_name(name) for name in names)}.",
     )
     baseline = None if asked.baseline is None else names.index(asked.baseline)
@@ -169,14 +169,14 @@ def _require_independent(data: Sequence[object], key_column: str | None) -> None
     require(
         len(data) > 1,
         "independent",
-        "There is one input only: its queries are of the same records, not independent ones.",
+        "There is only one input: its queries cover the same records, so they are not independent.",
         "Leave `independent` out.",
     )
     require(
         key_column is None,
         "independent",
-        "`key_col` matches the same records of several inputs, and `independent` says that the "
-        "inputs hold different ones.",
+        "`key_col` matches records that several inputs share, but `independent` says that they "
+        "share none.",
         "Leave one of them out.",
     )
     if any(_same(one, other) for one, other in combinations(data, 2)):
@@ -205,8 +205,8 @@ def _require_different_files(inputs: Iterable[Sequence[InputFile]]) -> None:
 def _same_input() -> UsageError:
     return UsageError(
         "independent",
-        "Two inputs are the same file, and `independent` says that they hold different records.",
-        hint="Leave `independent` out, or name the file that was meant.",
+        "Two inputs are the same file, but `independent` says that they hold different records.",
+        hint="Leave `independent` out, or name the other file.",
     )
 
 

@@ -270,7 +270,7 @@ def _require_names(names: Sequence[str], baseline: str | None) -> None:
     require(
         baseline is None or baseline in names,
         "baseline",
-        "The baseline is none of the reports.",
+        "The baseline is not one of the reports.",
         f"The reports are: {', '.join(map(safe_name, names))}.",
     )
 
@@ -306,7 +306,7 @@ def _against(told: Sequence[tuple[Row, Row, Row]], asked: Against | None) -> Aga
     what = "any class" if asked is None else f"the class '{asked}'"
     raise UsageError(
         "against",
-        f"Some score has no upper limit of its advantage for {what} in some of the reports.",
+        f"For {what}, some report has no upper limit of some score's advantage.",
         hint=hint,
     )
 
@@ -342,7 +342,7 @@ def _opened(given: NamedInput) -> tuple[Report, bytes]:
     if isinstance(given.data, str) and given.data.lower().endswith(".gz"):
         raise InputError(
             "compressed_report",
-            f"The report {name} is compressed, and is not read.",
+            f"The report {name} is compressed, so it cannot be read.",
             hint="Unpack it first: gunzip report.json.gz.",
         )
     try:
@@ -353,8 +353,8 @@ def _opened(given: NamedInput) -> tuple[Report, bytes]:
     if report.command != "estimate":
         raise InputError(
             "report_schema",
-            f"The report {name} is of `mipaudit {safe_name(report.command)}`, and "
-            "only reports of `mipaudit estimate` can be compared.",
+            f"The report {name} is from `mipaudit {safe_name(report.command)}`, but only reports "
+            "of `mipaudit estimate` can be compared.",
             hint="Make both with `mipaudit estimate SCORES -f json -o FILE`.",
         )
     found = cast("Report", report)
@@ -362,7 +362,8 @@ def _opened(given: NamedInput) -> tuple[Report, bytes]:
     sound = 0 < design.prior < 1 and 0 < design.confidence < 1
     if not sound or abs(design.baseline - baseline(design.prior)) > 10**-_DIGITS:
         raise bad_report(
-            f"The report {name} contradicts itself: its prior, baseline or confidence cannot be.",
+            f"The report {name} contradicts itself: its prior, baseline or confidence is "
+            "impossible.",
             hint="Make it again with `mipaudit estimate SCORES -f json`.",
         )
     return found, data
@@ -378,7 +379,7 @@ def _joint_confidence(reports: Mapping[str, Report]) -> float:
     if joint <= 0:
         raise InputError(
             "no_confidence",
-            "The errors of the reports add up to 100%: nothing is left to be sure of.",
+            "The errors of the reports add up to 100%, so no confidence is left.",
             hint="Make them with a higher `confidence`, or compare fewer at a time.",
         )
     return joint
@@ -411,8 +412,8 @@ def _require_alike(reports: Mapping[str, Report], old: str, *, judged: bool) -> 
         if judged and name != old and before is not None and _read(other) == before:
             raise InputError(
                 "same_scores",
-                f"The reports {quoted_name(old)} and {quoted_name(name)} are of the same scores: a "
-                "limit on the increase says nothing about them.",
+                f"The reports {quoted_name(old)} and {quoted_name(name)} are about the same "
+                "scores, so a limit on the increase says nothing.",
                 hint="Make the new report on the scores of the new release.",
             )
 

@@ -131,17 +131,16 @@ def column(
             if kind in {"string", "other"}:
                 raise InputError(
                     "text_column",
-                    f"{file.name}: column {quoted_name(name)} holds text in place of the "
-                    f"numbers of {what}.",
+                    f"{file.name}: column {quoted_name(name)} holds text instead of the numbers of "
+                    f"{what}.",
                     hint=LABEL_HINT if what == "labels" else None,
                 )
             return file.table.matrix([name])[1][:, 0]
         if _held_in(file)[name] != 1:
             raise InputError(
                 "several_columns",
-                f"{file.name}: several columns, where {what} is one number for each record.",
-                hint="Of classes that are coded by a column each, numpy.argmax(labels, axis=1) "
-                "makes one.",
+                f"{file.name}: several columns, but {what} must be one number for each record.",
+                hint="If each class has a column, numpy.argmax(labels, axis=1) makes one.",
             )
         array = file.arrays[name]
         if words and array.dtype.kind == "U":
@@ -172,8 +171,8 @@ def members_of(
     if not (inside | outside).all():
         raise InputError(
             "unknown_labels",
-            f"{file.name}: membership is neither 0 and 1 nor a well-known pair of words "
-            "everywhere.",
+            f"{file.name}: membership must be 0 and 1, or a well-known pair of words, in every "
+            "row.",
             hint="Write 1 for members and 0 for holdout records.",
         )
     return np.asarray(inside)
@@ -216,14 +215,14 @@ def _numbers(file: Whole, array: NDArray[Any]) -> NDArray[np.float64]:
     if array.ndim != _MATRIX or not array.size:
         raise InputError(
             "wrong_shape",
-            f"{file.name}: an array of {array.ndim} dimensions, or an empty one, where one row "
-            "for each record is expected.",
+            f"{file.name}: an array of {array.ndim} dimensions, or an empty one; one row for each "
+            "record is expected.",
         )
     if array.dtype.kind == "U":
         raise InputError(
             "text_column",
-            f"{file.name}: text, where numbers are expected.",
-            hint="Only labels may be text, and well-known words say who is a member.",
+            f"{file.name}: text instead of numbers.",
+            hint="Only labels and membership may be text.",
         )
     names = [f"c{at}" for at in range(array.shape[1])]
     return ArrayTable(name=file.name, array=array).matrix(names)[1]
@@ -267,8 +266,8 @@ def _refuse_row_numbers(found: Coordinates, name: str) -> None:
             column = quoted_name(found.columns[at]) if found.columns else f"{at + 1}"
             raise InputError(
                 "row_numbers",
-                f"{name}: column {column} counts the rows, which no model does.",
-                hint="Leave it out: an id may tell members from holdout records.",
+                f"{name}: column {column} numbers the rows, so it is no output of a model.",
+                hint="Leave it out: an id may reveal who is a member.",
             )
 
 
@@ -322,7 +321,7 @@ def require_rows(found: int, wanted: int, name: str) -> None:
     if found != wanted:
         raise InputError(
             "rows_differ",
-            f"{name}: {found:,} rows, where the outputs have {wanted:,}.",
+            f"{name}: the number of rows is {found:,}, but {wanted:,} in the outputs.",
             hint="Every file has one row for each record, in the same order.",
         )
 

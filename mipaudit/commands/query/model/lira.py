@@ -129,7 +129,7 @@ def _shadows(
         raise InputError(
             "columns_differ",
             f"{bits.name}: the columns have the names of the shadow file's, in another order.",
-            hint="The inclusion stands at the same place as the confidence that it is of.",
+            hint="Each inclusion must be at the same place as its confidence.",
         )
     # Sums round by how an array lies in memory, which must not tell files from frames.
     raw = np.ascontiguousarray(_oriented(said.values, records, asked.rows, main.name))
@@ -138,13 +138,13 @@ def _shadows(
         raise InputError(
             "bad_inclusion",
             f"{bits.name}: the inclusion is not 0 or 1 everywhere.",
-            hint="It says of each model and record whether that model was trained with it; the "
-            "confidences go to `shadow`.",
+            hint="The inclusion says whether a model was trained with a record. Give the "
+            "confidences to `shadow`.",
         )
     if raw.shape != included.shape:
         raise InputError(
             "shapes_differ",
-            f"{bits.name}: the inclusion has not the shape of the confidences.",
+            f"{bits.name}: the inclusion and the confidences differ in shape.",
             hint="One value for each model and record, in the same order.",
         )
     return raw, included == 1.0
@@ -173,16 +173,17 @@ def odds(values: Floats, kind: Values, name: str) -> tuple[Floats, int]:
     if kind != "probability" and values.size >= _MANY and labels:
         raise InputError(
             "look_like_labels",
-            f"{name}: every confidence is a whole number, as labels and membership are.",
-            hint="Give what the model says of the true class: query losses --scores phi makes it.",
+            f"{name}: every confidence is a whole number, like labels or membership.",
+            hint="Give the model's confidence in the true class: query losses --scores phi makes "
+            "it.",
         )
     if kind == "phi":
         if values.size >= _MANY and bool(((values >= 0) & (values <= 1)).all()):
             raise InputError(
                 "look_like_probabilities",
-                f"{name}: every confidence is from 0 to 1, as probabilities are and phi = "
-                "log(p / (1-p)) is not.",
-                hint="Say so with `values` probability.",
+                f"{name}: every confidence is from 0 to 1, like probabilities and unlike phi = "
+                "log(p / (1-p)).",
+                hint="For probabilities, add `values` probability.",
             )
         return values, 0
     most, what = (1.0, "from 0 to 1") if kind == "probability" else (np.inf, "of at least 0")
@@ -190,7 +191,7 @@ def odds(values: Floats, kind: Values, name: str) -> tuple[Floats, int]:
     if wrong:
         raise InputError(
             "bad_confidences",
-            f"{name}: {wrong:,} confidences are no number {what}.",
+            f"{name}: confidences that are not a number {what}: {wrong:,}.",
             hint="Say what they are with `values` phi, probability or loss.",
         )
     if kind == "probability":
@@ -212,7 +213,7 @@ def _oriented(matrix: Floats, records: int, rows: str | None, name: str) -> Floa
         require(
             not all(fits.values()),
             "rows",
-            f"{name}: as many models as records: which is a row?",
+            f"{name}: there are as many models as records, so it is unclear what a row is.",
             "Add `rows` models or `rows` records.",
         )
         rows = next((kind for kind, fit in fits.items() if fit), "models")
@@ -242,14 +243,14 @@ def _refuse_target(phi: Floats, included: Bools, target: Floats, member: Bools) 
     twins = (included == member).all(axis=1) & (member.size >= _TELLING)
     if not (same | twins).any():
         return
-    what = "were trained on just the records that the target was trained on"
+    what = "were trained on exactly the same records as the target"
     if same.any():
-        what = "say what the target says of every record"
+        what = "have the same confidences as the target for every record"
     count = int((same if same.any() else twins).sum())
     raise InputError(
         "target_among_shadows",
-        f"{count} of the shadow models {what}.",
-        hint="Leave the target out of the shadow models: the score would know the answer.",
+        f"Shadow models that {what}: {count}.",
+        hint="Remove the target from the shadow models: otherwise the score contains the answer.",
     )
 
 

@@ -119,8 +119,9 @@ def _calibrated(loss: NDArray[Any], reference: Floats) -> Floats:
     if undefined:
         raise InputError(
             "infinite_losses",
-            f"In {undefined:,} rows both models rule the true class out: infinity less infinity.",
-            hint="Give logits, of which no loss is infinite.",
+            f"Rows where both models give the true class probability 0: {undefined:,}. The "
+            "difference of losses is undefined.",
+            hint="Give logits: their losses are finite.",
         )
     return found
 
@@ -288,7 +289,7 @@ def _stored(given: tuple[Any, Any], name: str) -> _Stored:
         called = ("logits", "probabilities")
         raise InputError(
             "other_outputs",
-            f"{file.name}: it holds {called[logits]} and is given as {called[not logits]}.",
+            f"{file.name}: it holds {called[logits]}, but is given as {called[not logits]}.",
             hint=f"Use --{called[logits]}.",
         )
     found = coordinates(file, wanted, reserved=(*LABELS, *CANDIDATES), classes=not logits)
@@ -357,13 +358,13 @@ def _together(inside: _Answers, outside: _Answers) -> _Answers:
     _require_same_classes(inside.classes, outside.classes, "The holdout's outputs")
     if all((one.log_p == inside.log_p[0]).all() for one in (inside, outside)):
         raise InputError(
-            "constant_outputs", "The model answers the same for every record: is it trained?"
+            "constant_outputs", "The model's output is the same for every record. Is it trained?"
         )
     if np.array_equal(inside.log_p, outside.log_p):
         raise InputError(
             "same_outputs",
             "Members and holdout records have the same outputs, row for row.",
-            hint="Was one file given for both?",
+            hint="Was the same file given for both?",
         )
     if (inside.labels is None) != (outside.labels is None):
         raise InputError(
@@ -397,8 +398,8 @@ def _refuse_others(file: Whole, *, inside: bool) -> None:
         kind, whose = ("holdout records", "members") if inside else ("members", "the holdout")
         raise InputError(
             "contradicted_membership",
-            f"{file.name}: it is given as outputs of {whose}, and says itself that {others:,} rows "
-            f"are {kind}.",
+            f"{file.name}: it is given as outputs of {whose}, but marks {others:,} of its rows as "
+            f"{kind}.",
             hint="Give one file with all records and its membership, or one of each kind.",
         )
 
@@ -408,8 +409,8 @@ def _require_same_classes(one: tuple[str, ...], other: tuple[str, ...], name: st
     if one and other and one != other:
         raise InputError(
             "classes_differ",
-            f"{name}: the columns of the classes have other names, or stand in another order.",
-            hint="Column number c has to be the same class in every table.",
+            f"{name}: the columns of the classes differ in name or order.",
+            hint="Each class must be the same column in every table.",
         )
 
 
@@ -425,12 +426,12 @@ def _of_true_class(
     if said.shape[1] != log_p.shape[1]:
         raise InputError(
             "classes_differ",
-            f"{name}: {said.shape[1]} classes, where the model has {log_p.shape[1]}.",
+            f"{name}: {said.shape[1]} classes, but the model has {log_p.shape[1]}.",
         )
     if np.array_equal(said, log_p):
         raise InputError(
             "reference_is_model",
-            f"{name}: the reference model says exactly what the model says of every record.",
+            f"{name}: the reference model's outputs equal the model's for every record.",
             hint="Give the outputs of another model, not trained on the audited records.",
         )
     return np.asarray(said[np.arange(labels.size), labels])
@@ -447,8 +448,8 @@ def _log_probabilities(stored: _Stored) -> tuple[Floats, tuple[Finding, ...]]:
     if inside and several and add_up(list(values.T)):
         raise InputError(
             "look_like_probabilities",
-            f"{name}: the rows have numbers from 0 to 1 that add up to 1, as probabilities do and "
-            "logits do not.",
+            f"{name}: the rows have numbers from 0 to 1 that add up to 1, like probabilities and "
+            "unlike logits.",
             hint="Give them with `probabilities`.",
         )
     if inside and not several:
@@ -477,10 +478,10 @@ def _log_of(values: Floats, name: str) -> Floats:
     if wrong.size:
         raise InputError(
             "no_probabilities",
-            f"{name}: rows that are no probabilities that add up to 1: {wrong.size:,}, the first "
-            f"is row {wrong[0] + 1}.",
-            hint="If these are outputs before softmax, use `logits`; other columns of numbers than "
-            "outputs have to be left out.",
+            f"{name}: rows that are not probabilities that add up to 1: {wrong.size:,}, first row "
+            f"{wrong[0] + 1}.",
+            hint="For outputs before softmax, use `logits`. Remove columns of numbers that are "
+            "not outputs.",
         )
     with np.errstate(divide="ignore"):
         log_p = np.log(values)
@@ -530,7 +531,7 @@ def _true_classes(
     if by_name is None and wrong.any():
         raise InputError(
             "bad_labels",
-            f"{file.name}: labels that are no class from 0 to {classes - 1}: "
+            f"{file.name}: labels that are not a class from 0 to {classes - 1}: "
             f"{np.count_nonzero(wrong):,}, the first in row {np.argmax(wrong) + 1}.",
             hint=LABEL_HINT,
         )
@@ -553,8 +554,8 @@ def _of_words(
     if "" in known or known.size != classes:
         raise InputError(
             "bad_labels",
-            f"{name}: {known.size} different labels that are words, where the outputs have "
-            f"{classes} classes.",
+            f"{name}: {known.size} different labels in words, but the outputs have {classes} "
+            "classes.",
             hint="Name the columns of the outputs after the classes, or number the classes.",
         )
     found = (Finding.of("labels_sorted", file=name),)

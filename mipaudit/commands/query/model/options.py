@@ -105,7 +105,7 @@ Examples:
         require(
             not (self.has_holdout and self.membership is not None),
             "two_memberships",
-            "With a holdout in files of its own, the other files are of members.",
+            "If the holdout has its own files, the other files are all members.",
             "Leave `membership` out.",
         )
         neither = f"Of {first}, give `logits` or `probabilities`."
@@ -124,14 +124,14 @@ Examples:
                 len(kinds) < 2,  # noqa: PLR2004
                 "two_kinds",
                 "Logits are given for one class and probabilities for the other.",
-                "Give the same of both: each rounds in its own way, and that would tell them "
-                "apart.",
+                "Give the same of both: they are rounded differently, which would reveal "
+                "membership.",
             )
         alone = self.holdout_labels is not None or given("holdout_reference_")
         require(
             self.has_holdout or not alone,
             "no_holdout",
-            "There are labels or a reference of a holdout without its outputs.",
+            "Labels or a reference are given for the holdout, but not its outputs.",
             "Add `holdout_logits` or `holdout_probabilities`.",
         )
 
