@@ -115,7 +115,7 @@ browser-test: tools
 	dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$$dir" axe-core@4; \
 	MIPAUDIT_AXE="$$dir/node_modules/axe-core/axe.min.js" \
-		$(BIN)/python -m pytest -v tests/report/test_browser.py
+		$(BIN)/python -m pytest -v tests/report/test_browser.py tests/report/test_print.py
 
 lint: tools
 	$(BIN)/ruff check .

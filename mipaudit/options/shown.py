@@ -138,7 +138,8 @@ class Form(Declared):
     """The form of the report."""
 
     full: bool = manner(
-        "Show everything in the terminal: every table and every limitation.", default=False
+        "Show everything: every table and every limitation, on a page all of them open.",
+        default=False,
     )
     format: Format | None = FORMAT_OPTION
 

@@ -69,7 +69,8 @@ def present(
     if make is not None:
         place.write(make(found).encode())
     else:
-        place.write(encode(found, form, to_file=path is not None, length=_length(shown, path)))
+        length = _length(shown, path)
+        place.write(encode(found, form, to_file=path is not None, length=length, annex=shown.full))
     if line:
         Destination.open(None).write(said)
 
@@ -165,6 +166,7 @@ def encode(
     to_file: bool,
     length: Length = "full",
     python: bool = False,
+    annex: bool = False,
 ) -> bytes:
     """Return the report in the form asked for.
 
@@ -175,6 +177,7 @@ def encode(
         to_file: whether it goes to a file: UTF-8, no colour, fixed width.
         length: of a table: all of it, the answer in a screenful, or in a line.
         python: whether the answer says what else there is as Python's callers write it.
+        annex: whether a page shows all of it open.
     """
     if format == "json":
         from mipaudit.report.codec import to_json
@@ -183,7 +186,7 @@ def encode(
     from mipaudit.report import forms
 
     if format != "table":
-        return forms.report_as(report, format).encode()
+        return forms.report_as(report, format, full=annex).encode()
     width, color = table_width(to_file=to_file), use_color(to_file=to_file)
     if length == "line":
         text = f"{forms.answer_of(report)}\n"

@@ -143,6 +143,20 @@ Block = Text | Bullets | Pairs | Grid | Picture
 Section = tuple[Block, ...]
 
 
+class Fold(NamedTuple):
+    """What a page shows under one heading.
+
+    Attributes:
+        title: the heading.
+        sections: below it, each under a heading of its own.
+        opened: whether it is open before a reader opens it, so that paper has it.
+    """
+
+    title: str
+    sections: tuple[Section, ...]
+    opened: bool = False
+
+
 class Case(NamedTuple):
     """One thing that a pipeline waits for.
 

@@ -18,8 +18,14 @@ Form = Literal["csv", "markdown", "html", "junit"]
 HEIGHT: Final = 24  # lines of the smallest window that terminals open with
 
 
-def report_as(report: AnyReport, form: Form) -> str:
-    """Return the report in a form that people or servers read; programs read its JSON."""
+def report_as(report: AnyReport, form: Form, *, full: bool = False) -> str:
+    """Return the report in a form that people or servers read; programs read its JSON.
+
+    Args:
+        report: of any command.
+        form: of them.
+        full: whether a page shows all of it open, as an annex.
+    """
     match form:
         case "csv":
             from mipaudit.report.codec import report_csv
@@ -33,7 +39,7 @@ def report_as(report: AnyReport, form: Form) -> str:
         case "html":
             from mipaudit.report.markup import report_page
 
-            return report_page(walk_of(report))
+            return report_page(walk_of(report), full=full)
         case "junit":
             from mipaudit.report.markup import report_junit
 

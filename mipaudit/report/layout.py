@@ -127,6 +127,9 @@ class Layout(NamedTuple):
         following: what to run next, likewise; empty: what the answer names.
         lists: whether it is a list that was asked for, which no window cuts.
         topic: the page that says what to do about a limit, where it is not the general one.
+        title: of a page whose report read nothing, likewise.
+        beside: what a page says beside its answer, of that alone, likewise.
+        beside_tells: limitations that it tells, which the page says once.
     """
 
     about: str = ""
@@ -138,6 +141,9 @@ class Layout(NamedTuple):
     following: str = ""
     lists: bool = False
     topic: str = ""
+    title: str = ""
+    beside: str = ""
+    beside_tells: tuple[str, ...] = ()
 
 
 # Columns, tables and words that the layouts of several commands share.
@@ -212,6 +218,11 @@ POLICY: Final = Table(
 )
 POLICY_CASES: Final = Cases("policy", "{score}", "{limit:limited}", "{reason}" + WAIVER)
 
+# What pages say beside an answer on several scores.
+SCORES_GIVEN: Final = (
+    "A score is a number for each record, made from the release and taken as given. The figures "
+    "are averages over records: a few may be exposed far more."
+)
 LIMIT_WORDS: Final = (
     ("at least", "This much leaks: some attacker who sees the score does at least this well."),
     ("best estimate", "Our best figure. Not a guarantee, in either direction."),

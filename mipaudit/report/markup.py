@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from mipaudit.report import blocks
-from mipaudit.report.blocks import Block, Bullets, Case, Grid, Section, Text, plain
+from mipaudit.report.blocks import Block, Case, Grid, Picture, Section, Text, first_sentence, plain
 from mipaudit.report.messages.told import Fields, filled
+from mipaudit.report.origin import bare_name
 from mipaudit.report.text import whole_text
-from mipaudit.report.walk import FEW, Walk
 from mipaudit.statements.kinds import kind_of
 from mipaudit.statements.printable_names import first_names, safe_name
 
 if TYPE_CHECKING:
     from jinja2 import Template
+
+    from mipaudit.report.walk import Walk
 
 
 # What would be read as markup. An underscore is so only at the edge of a word.
@@ -80,12 +82,19 @@ def _safe(text: str) -> str:
 
 _TEMPLATE: Final = "page.html.j2"
 _SAID: Final = 2  # of what was read, so many names make a title
+# Of a printed sheet, in letters and points: a line, its height, a pixel of a picture, and what
+# the head and its pictures may take so that there is room to sign.
+_LINE: Final = 110
+_LEADING: Final = 11.0
+_PIXEL: Final = 0.54
+_CAPTION: Final = 60.0  # pixels
+_MOST_POINTS: Final = 530.0
 _LIMITS: Final = ("max_", "limits")  # how the settings that limit something begin
 _SETTERS: Final = {"command line": "on the command line", "api": "in Python"}
 # Of its own: the page's style would be the notebook's, too.
 _NOTEBOOK: Final = (
-    "<style>.mipaudit .verdict { font-weight: bold; font-size: 1.15em } "
-    ".mipaudit h2 { font-size: 1.1em } .mipaudit summary h2 { display: inline } "
+    "<style>.mipaudit .answer { font-weight: bold; font-size: 1.5em; line-height: 1.3 } "
+    ".mipaudit h2, .mipaudit h3 { font-size: 1.05em } .mipaudit summary h2 { display: inline } "
     ".mipaudit img { background: white; max-width: 100% }</style>"
 )
 
@@ -96,42 +105,44 @@ class Part(NamedTuple):
     title: str
     anchor: str
     blocks: Section
-    folded: bool
+    folded: bool = False
+    opened: bool = False
 
 
-def report_page(walk: Walk) -> str:
+def report_page(walk: Walk, *, full: bool = False) -> str:
     """Return a page that can be mailed, printed and archived, and holds the report for programs.
 
-    Its head is for those who read nothing else: what was asked, what was found, and what that
-    does not say. What was found stands below it, and the rest folded under a contents.
+    Its head is for those who read nothing else, and paper has it with the sign-off on one sheet:
+    what was asked, what was found, and what that does not say.
+
+    Args:
+        walk: along the report.
+        full: whether all of the report stands open, with codes and folders, below a contents.
     """
     from mipaudit.report.codec import carried, to_json
 
-    pictures = [*walk.pictures()]
-    drawn = ((Text("In pictures", "h2"), *pictures[1:]),) if pictures[1:] else ()
-    title, facts = _facts(walk.report)
+    title, facts = _facts(walk)
+    drawn = tuple(one for one in walk.pictures() if one not in walk.leading)
+    pictures = ((Text("In pictures", "h2"), *drawn),) if drawn else ()
+    parts = _parts((*walk.sections("page"), *pictures)) if full else _folded(walk)
     return _template().render(
         _head(walk),
-        command=walk.title,
         title=title,
         facts=facts,
         question=kind_of(walk.report.command).question,
-        unsaid=walk.unsaid[:FEW],
-        picture=next(iter(pictures), None),
-        parts=tuple(_parts((*walk.sections("page"), *drawn), folding=True)),
-        contents=True,
+        pictures=walk.leading,
+        parts=tuple(parts),
+        contents=full,
+        signed="print",
         report=carried(to_json(walk.report)),
     )
 
 
 def notebook_html(walk: Walk) -> str:
-    """Return what a notebook shows: the answer, its picture, and the rest folded."""
-    picture = next(walk.pictures(), None)
+    """Return what a notebook shows: the answer, its pictures, what it does not say, the rest."""
+    pictures = [one.inert() for one in walk.leading]
     page = _template().render(
-        _head(walk),
-        command=walk.title,
-        picture=None if picture is None else picture.inert(),
-        parts=tuple(_parts(walk.sections("page"), folding=True)),
+        _head(walk), title=walk.title, pictures=pictures, parts=tuple(_folded(walk, inert=True))
     )
     body = page.partition("</header>")[2].partition("</main>")[0]
     return f'<div class="mipaudit">{_NOTEBOOK}{body}</div>'
@@ -139,38 +150,67 @@ def notebook_html(walk: Walk) -> str:
 
 def plain_page(title: str, answer: str, mood: str, sections: Sequence[Section]) -> str:
     """Return a page that ends with lines to sign, on the screen and in print; nothing is folded."""
-    parts = tuple(_parts(sections, folding=False))
-    return _template().render(command=title, answer=answer, mood=mood, parts=parts, signed=True)
+    parts = tuple(_parts(sections))
+    return _template().render(title=title, answer=answer, mood=mood, parts=parts, signed="shown")
 
 
 def _head(walk: Walk) -> dict[str, Any]:
     """Return what stands first: the answer for everybody, and as a statistician would say it."""
     plainly, figures = walk.plainly, walk.about
+    answer = first_sentence(plainly)
+    more = plainly.removeprefix(answer).lstrip()
     if plainly != walk.answer:
-        figures = f"{walk.answer} {figures}"
-    said = f"{plainly} {figures}"
+        once = walk.answer.replace(more, "").rstrip() if more else walk.answer
+        figures = f"For a statistician: {once} {figures}"
+    caveats, warnings = walk.caveats, walk.warnings
     return {
-        "answer": plainly,
+        "answer": answer,
+        "more": more,
+        "beside": walk.beside,
         "mood": walk.mood,
         "figures": figures,
-        "warnings": walk.warnings,
-        "terms": [one for one in walk.terms if re.search(rf"(?i)\b{re.escape(one[0])}\b", said)],
+        "warnings": warnings,
+        # Where a sentence for everybody is the answer, it needs no word of ours.
+        "terms": [
+            one
+            for one in walk.terms
+            if plainly == walk.answer and re.search(rf"(?i)\b{re.escape(one[0])}\b", plainly)
+        ],
+        "unsaid": caveats,
+        "long": _height((plainly, walk.beside, figures, *warnings), caveats, walk) > _MOST_POINTS,
+        "following": walk.following,
     }
 
 
-def _facts(report: Any) -> tuple[str, list[tuple[str, str]]]:  # noqa: ANN401 - of any kind
+def _height(head: Iterable[str], caveats: Iterable[str], walk: Walk) -> float:
+    """Return about how high what stands above the lines to sign is in print, in points.
+
+    A picture alone stands beside the list of what is not said.
+    """
+    heights = [float(re.findall(r' height="([\d.]+)"', one.svg)[0]) for one in walk.leading]
+    beside = len(heights) == 1
+    drawn = (max(heights) + _CAPTION) * _PIXEL if heights else 0.0
+    wide = _LINE // (1 + beside)
+    listed = _LEADING * sum(1 + len(one) // wide for one in caveats)
+    above = _LEADING * sum(1 + len(one) // _LINE for one in head)
+    return above + (max(drawn, listed) if beside else drawn + listed)
+
+
+def _facts(walk: Walk) -> tuple[str, list[tuple[str, str]]]:
     """Return what was audited, and what was released, by whom it was tried, when and with what."""
-    made = report.provenance
+    made, question = walk.report.provenance, kind_of(walk.report.command).question
     declared = made.declared
-    read = first_names([safe_name(one.name) for one in made.inputs], _SAID)
+    read = first_names([safe_name(bare_name(one.name)) for one in made.inputs], _SAID)
     unstated = "not stated" if read else ""  # what is computed from a promise is no release
-    title = (declared.title if declared else None) or read
+    day, _, time = made.created.partition("T")
+    named = walk.named or (f"Audit of {read}" if read else question)
+    title = (declared.title if declared else None) or named
     facts = (
-        ("released", (declared.release if declared else None) or unstated),
-        ("tested by", (declared.author if declared else None) or unstated),
-        ("read", "" if read == title else read),
-        ("limit", _limits(report)),
-        ("made", f"{made.created} (UTC), with mipaudit {made.mipaudit}"),
+        ("Released", (declared.release if declared else None) or unstated),
+        ("Tested by", (declared.author if declared else None) or unstated),
+        ("Read", "" if title == f"Audit of {read}" else read),
+        ("Limit", _limits(walk.report)),
+        ("Made", f"{day} {time[:5]} (UTC), by {walk.title}, version {made.mipaudit}"),
     )
     return title, [(name, text) for name, text in facts if text]
 
@@ -190,9 +230,9 @@ def _limits(report: Any) -> str:  # noqa: ANN401 - of any kind
     return "; ".join(limits) + said
 
 
-def _parts(sections: Iterable[Section], *, folding: bool) -> Iterator[Part]:
-    """Yield what is told heading by heading; what is more than a list is folded."""
-    gathered: list[tuple[str, list[Block]]] = [("The figures", [])]
+def _parts(sections: Iterable[Section]) -> Iterator[Part]:
+    """Yield what is told heading by heading."""
+    gathered: list[tuple[str, list[Block]]] = [("", [])]
     for block in (block for section in sections for block in section):
         if isinstance(block, Text) and block.role == "h2":
             gathered.append((block.text, []))
@@ -200,9 +240,20 @@ def _parts(sections: Iterable[Section], *, folding: bool) -> Iterator[Part]:
             gathered[-1][1].append(block)
     for number, (title, found) in enumerate(gathered):
         if found or number:
-            listed = len(found) == 1 and isinstance(found[0], Bullets)
-            named = title if folding or number else ""
-            yield Part(named, f"part-{number}", tuple(found), folding and not listed)
+            yield Part(title, f"part-{number}", tuple(found))
+
+
+def _folded(walk: Walk, *, inert: bool = False) -> Iterator[Part]:
+    """Yield what is folded; what has one heading within has that as its own."""
+    for number, fold in enumerate(walk.folds(), 1):
+        found = tuple(block for section in fold.sections for block in section)
+        if inert:
+            found = tuple(one.inert() if isinstance(one, Picture) else one for one in found)
+        within = [one for one in found if isinstance(one, Text) and one.role == "h2"]
+        title = fold.title
+        if len(within) == 1 and found[0] is within[0]:
+            title, found = within[0].text, found[1:]
+        yield Part(title, f"part-{number}", found, folded=True, opened=fold.opened)
 
 
 @cache

@@ -127,8 +127,18 @@ def declared_section(said: Declaration | None) -> Section:
     return (Text("What was declared", "h2"), Pairs(pairs=pairs), note) if pairs else ()
 
 
-def origin_section(provenance: Provenance) -> Section:
-    """Return what an auditor needs to run it again and to know that nothing was changed."""
+def bare_name(name: str) -> str:
+    """Return the name of a file without its folder, which is nobody's business on a page."""
+    return name.rstrip("/").rpartition("/")[2] or name
+
+
+def origin_section(provenance: Provenance, *, bare: bool = False) -> Section:
+    """Return what an auditor needs to run it again and to know that nothing was changed.
+
+    Args:
+        provenance: of the report.
+        bare: whether files are named without their folders.
+    """
     libraries = ", ".join(f"{name} {version}" for name, version in provenance.libraries.items())
     pairs = [("made", f"{provenance.created} (UTC)"), ("by", _by(provenance))]
     if libraries:
@@ -136,7 +146,7 @@ def origin_section(provenance: Provenance) -> Section:
     if (seed := seed_words(provenance)) is not None:
         pairs.append(("seed", seed))
     given = [one for one in provenance.settings if one.source != "default"]
-    grids = [_inputs(provenance.inputs)] if provenance.inputs else []
+    grids = [_inputs(provenance.inputs, bare=bare)] if provenance.inputs else []
     if given:
         grids.append(
             Grid(
@@ -165,13 +175,13 @@ def _source(setting: Setting) -> str:
     return setting.source if setting.where is None else f"{setting.source}, {setting.where}"
 
 
-def _inputs(inputs: tuple[InputFile, ...]) -> Grid:
+def _inputs(inputs: tuple[InputFile, ...], *, bare: bool) -> Grid:
     return Grid(
         caption="What was read",
         head=("file", "sha256, or fingerprint", "rows", "bytes"),
         rows=tuple(
             (
-                one.name,
+                bare_name(one.name) if bare else one.name,
                 one.sha256 or one.fingerprint or "-",
                 count_text(one.rows),
                 "-" if one.bytes is None else count_text(one.bytes),
@@ -182,10 +192,11 @@ def _inputs(inputs: tuple[InputFile, ...]) -> Grid:
     )
 
 
-def input_files(provenance: Provenance) -> str:
-    """Return the files that were read, or how many there are."""
+def input_files(provenance: Provenance, *, bare: bool) -> str:
+    """Return the files that were read, or how many there are; `bare` as of `origin_section`."""
     inputs = provenance.inputs
     if len(inputs) > 2:  # noqa: PLR2004 - members and holdout are named
         rows = sum(item.rows for item in inputs)
         return f"{count_text(len(inputs))} files, {count_text(rows)} rows"
-    return "; ".join(f"{safe_name(item.name)} ({count_text(item.rows)} rows)" for item in inputs)
+    named = [(bare_name(one.name) if bare else one.name, count_text(one.rows)) for one in inputs]
+    return "; ".join(f"{safe_name(name)} ({rows} rows)" for name, rows in named)

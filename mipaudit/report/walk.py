@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mipaudit.errors import as_typed
@@ -19,6 +20,7 @@ from mipaudit.report.blocks import (
     Axis,
     Block,
     Case,
+    Fold,
     Grid,
     Pairs,
     Picture,
@@ -62,8 +64,11 @@ _TAKEN: Final = (
     ("scores", "{design.score_columns:names}"),
     ("not used", "[{skipped:names}]"),
 )
-FEW: Final = 4  # of what an answer does not say, at the head of a page
 _MOST_ROWS: Final = 100  # of a table: nobody would read more
+_MOST_ON_PAPER: Final = 16  # of a table that a page shows open
+_CURVES: Final = frozenset({"roc", "bins"})
+_LEADING_ROWS: Final = {"intervals": 12, "amounts": 7}  # of the picture below an answer
+_DECIDE: Final = frozenset({"policy", "claims", "rests_on"})  # an answer, as tables
 _AXIS: Final = "{axis}"
 _SHORT: Final = re.compile(r"\{(\w+):short\}")
 _EMPTY: Final = frozenset({"", "-"})
@@ -202,33 +207,78 @@ class Walk:
         """Yield all that is told below the answer and what it is about, but for pictures."""
         page, made = view == "page", self.report.provenance
         rest = [one for one in self._findings if page or not is_serious(one)]
-        unsaid, title = self.unsaid, UNSAID
-        if page and len(unsaid) > FEW:
-            unsaid, title = unsaid[FEW:], f"What else{UNSAID.removeprefix('What')}"
-        elif page:
-            unsaid = ()
+        following = "" if page else self.following
         whole = (
             () if page else listed("What can make this untrue", self._marked()),
-            *(part for one in self._layout.tables for part in self._sections(one)),
-            self._notes(),
+            *(figures := [part for one in self._layout.tables for part in self._sections(one)]),
+            self._notes(figures),
             self._terms(),
             listed("Remarks", [_said(one) for one in self._remarks]),
             listed("Findings", [*map(_coded, rest)]),
-            listed(title, unsaid),
+            listed(UNSAID, () if page else self.unsaid),
             self._taken(),
-            (Text("What to do next", "h2"), Text(self.following)) if self.following else (),
+            (Text("What to do next", "h2"), Text(following)) if following else (),
             origin.declared_section(made.declared),
             origin.seed_section(made) if view == "text" else origin.origin_section(made),
         )
         yield from filter(None, whole)
 
+    def folds(self) -> Iterator[Fold]:
+        """Yield what a page shows below its head, in few folds; paper has those that are open.
+
+        What a screenful has of the figures is open, and so are the words. Codes of findings and
+        folders of files are for the report of all, and for programs.
+        """
+        made, led = self.report.provenance, self.leading
+        pictures = tuple(one for one in self.pictures() if one not in led)
+        calm = [_said(one) for one in self._findings if not is_serious(one)]
+        front, rest = (
+            [
+                part
+                for table in self._layout.tables
+                if (table.short is None or table.rows in _DECIDE) is opened
+                for part in self._sections(table, _MOST_ON_PAPER if opened else _MOST_ROWS)
+            ]
+            for opened in (True, False)
+        )
+        remarks = listed("Remarks", [_said(one) for one in self._remarks])
+        origins = (origin.declared_section(made.declared), origin.origin_section(made, bare=True))
+        for title, sections, opened in (
+            ("The figures", (*front, self._notes(front)), True),
+            ("The words", (self._terms(),), True),
+            ("More figures", (*rest, self._notes(rest)), False),
+            ("More pictures", (pictures,), False),
+            ("Remarks and findings", (remarks, listed("Findings", calm)), False),
+            ("Where this comes from", (self._taken(bare=True), *origins), False),
+        ):
+            if found := tuple(filter(None, sections)):
+                yield Fold(title, found, opened)
+
+    @property
+    def leading(self) -> tuple[Picture, ...]:
+        """The pictures below the answer: the one that shows it, and a curve of the same score."""
+        curves = (one for kind, one in self._pictured[1:] if kind in _CURVES)
+        return (*(one for _, one in self._pictured[:1]), *islice(curves, 1))
+
     def pictures(self) -> Iterator[Picture]:
         """Yield the pictures, the one that shows the answer first."""
+        yield from (one for _, one in self._pictured)
+
+    @cached_property
+    def _pictured(self) -> Sequence[tuple[str, Picture]]:
         from mipaudit.report.pictures import pictured
 
+        found: list[tuple[str, Picture]] = []
         for table in self._layout.tables:
-            if table.picture:
-                yield from pictured(table, list(self._rows(table)), self._fields)
+            rows = list(self._rows(table)) if table.picture else []
+            most = _LEADING_ROWS.get(table.picture, len(rows))
+            if not found and len(rows) > most:
+                # A whole picture of so many rows would leave no room below the answer.
+                for one in pictured(table, rows[:most], self._fields):
+                    said = f"{one.caption} The first {most} of {len(rows)}."
+                    found.append((table.picture, one._replace(caption=said)))
+            found += ((table.picture, one) for one in pictured(table, rows, self._fields))
+        return found
 
     def of_rows(self, rows: str) -> Section:
         """Return the first table that shows a field of the report; empty where it has no rows."""
@@ -247,6 +297,26 @@ class Walk:
         return (*((as_typed(said),) if said else ()), *map(_said, limitations))
 
     @property
+    def caveats(self) -> tuple[str, ...]:
+        """The same as a page lists it, but for what stands beside its answer."""
+        known = {
+            _said(one)
+            for one in self.report.limitations
+            if self.beside and one.code in self._layout.beside_tells
+        }
+        return tuple(one for one in self.unsaid if one not in known)
+
+    @property
+    def beside(self) -> str:
+        """What a page says beside its answer: what a score is, and that a figure is a mean."""
+        return self._filled(self._layout.beside)
+
+    @property
+    def named(self) -> str:
+        """What a page is named after whose report read nothing."""
+        return self._filled(self._layout.title)
+
+    @property
     def terms(self) -> Iterator[tuple[str, str]]:
         """The words of the report, and what they mean."""
         for word, text in self._layout.terms:
@@ -260,11 +330,15 @@ class Walk:
         serious = [one for one in self._findings if is_serious(one)]
         return [*self._before, *map(_coded, serious)]
 
-    def _notes(self) -> Section:
-        notes = tuple((f"[{number}]", text) for text, number in self._footnotes.items())
+    def _notes(self, sections: Sequence[Section]) -> Section:
+        """Return the footnotes of tables."""
+        grids = (one for section in sections for one in section if isinstance(one, Grid))
+        ends = {cell.rpartition(" ")[2] for one in grids for row in one.rows for cell in row}
+        named = ((f"[{number}]", text) for text, number in self._footnotes.items())
+        notes = tuple(one for one in named if one[0] in ends)
         return (Pairs(pairs=notes),) if notes else ()
 
-    def _sections(self, table: Table) -> Iterator[Section]:
+    def _sections(self, table: Table, most: int = _MOST_ROWS) -> Iterator[Section]:
         """Yield a table of all of the report under its title; rows that stand apart each alone."""
         grids = list(self._grids(table)) if table.whole else []
         if not grids:
@@ -276,24 +350,25 @@ class Walk:
         if table.by and len(grids) > 1:
             yield (Text(title, "h2"),)
             for grid in grids:
-                yield (Text(grid.caption, "h3"), *self._few(grid, ""))
+                yield (Text(grid.caption, "h3"), *self._few(grid, "", most))
             return
         said = (Text(grids[0].caption),) if table.caption and not table.by else ()
         heading = Text(grids[0].caption if table.by else title, "h2")
-        yield (heading, *said, *self._few(grids[0], self._filled(table.note)))
+        yield (heading, *said, *self._few(grids[0], self._filled(table.note), most))
 
-    def _few(self, grid: Grid, note: str) -> Iterator[Block]:
+    def _few(self, grid: Grid, note: str, most: int) -> Iterator[Block]:
         """Yield a table of as many rows as anybody would read, and its small print."""
-        rest = len(grid.rows) - _MOST_ROWS
+        rest = len(grid.rows) - most
         if rest > 0:
             # What is not met is shown whatever is not.
             marked, every = grid.marked, range(len(grid.rows))
-            shown = sorted(sorted(every, key=lambda at: at not in marked)[:_MOST_ROWS])
+            shown = sorted(sorted(every, key=lambda at: at not in marked)[:most])
             grid = grid._replace(
                 rows=tuple(grid.rows[at] for at in shown),
                 marked=frozenset(new for new, at in enumerate(shown) if at in marked),
             )
-            note = f"and {count_text(rest)} more, in the report for programs (-f json). {note}"
+            where = "in the report for programs (-f json)" if most == _MOST_ROWS else "with `full`"
+            note = as_typed(f"and {count_text(rest)} more, {where}.") + f" {note}"
         yield grid
         if note:
             yield Text(note.rstrip(), "note")
@@ -400,12 +475,12 @@ class Walk:
         shown = tuple(self.terms)
         return (Text("The words", "h2"), Pairs(pairs=shown)) if shown else ()
 
-    def _taken(self) -> Section:
+    def _taken(self, *, bare: bool = False) -> Section:
         design: Any = getattr(self.report, "design", None)
         if not getattr(design, "score_columns", ()):
             return ()
         skipped = (*design.skipped_columns, *self.report.provenance.unused_columns)
-        files = origin.input_files(self.report.provenance)
+        files = origin.input_files(self.report.provenance, bare=bare)
         apart = "members and holdout were given apart"
         values = self._fields.beside(skipped=skipped, files=files, apart=apart)
         pairs = tuple((term, said) for term, text in _TAKEN if (said := filled(text, values)))

@@ -87,7 +87,7 @@ def browse(folder, name, *flags):
 @NO_BROWSER
 @pytest.mark.parametrize("width", [360, 1200])
 @pytest.mark.parametrize(
-    ("kind", "drawings"), [("estimate", 6), ("records", 2), ("compare", 2), ("bounds", 1)]
+    ("kind", "drawings"), [("estimate", 6), ("records", 3), ("compare", 2), ("bounds", 1)]
 )
 def test_the_page_fits_a_phone_and_a_desk(tmp_path, pages, kind, drawings, width):
     (tmp_path / "page.html").write_text(pages[kind], encoding="utf-8")
@@ -135,22 +135,6 @@ def test_it_is_seen_in_light_and_dark(tmp_path, pages, dark):
         grey = np.asarray(image.convert("L"))
     assert np.median(grey) < 64 if dark else np.median(grey) > 192
     assert np.unique(grey).size > 50
-
-
-@NO_BROWSER
-def test_in_print_all_is_open_and_can_be_signed(tmp_path, pages):
-    page = tmp_path / "page.html"
-    page.write_text(pages["estimate"], encoding="utf-8")
-    printed = {}
-    for name, text in (
-        ("closed", pages["estimate"]),
-        ("open", pages["estimate"].replace("<details>", "<details open>")),
-    ):
-        page.write_text(text, encoding="utf-8")
-        to = tmp_path / f"{name}.pdf"
-        browse(tmp_path, "page.html", "--no-pdf-header-footer", f"--print-to-pdf={to}")
-        printed[name] = len(re.findall(rb"/Type ?/Page\b", to.read_bytes()))
-    assert printed["closed"] == printed["open"] > 3
 
 
 @NO_BROWSER

@@ -13,6 +13,7 @@ from mipaudit.report.layout import (
     LIMIT_WORDS,
     LIMITS,
     SCORE,
+    SCORES_GIVEN,
     SHORT_LIMITS,
     SHORT_SCORE,
     SIZES,
@@ -144,4 +145,5 @@ LAYOUT: Final = Layout(
         ),
     ),
     cases=(Cases("policy", "{score}", "{against} {limit:number}", "{reason}"),),
+    beside=SCORES_GIVEN,
 )

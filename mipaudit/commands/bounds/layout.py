@@ -136,5 +136,6 @@ LAYOUT: Final = Layout(
         ("fixed", "[a number of runs that was chosen: all count as published{tuned:said}.]"),
         ("poisson, geometric, logarithmic", "[laws of that number, with this mean{tuned:said}.]"),
     ),
+    title="[What {promised} allows]",
     untold="bounds say what could happen, and judge nothing",
 )

@@ -28,7 +28,7 @@ LAYOUT: Final = Layout(
                 Column("of", "{judged.guesses:counted}"),
             ),
             caption="Epsilon at delta {design.delta:number}, lower limits[, {common}]; right "
-            "guesses, of all.[ ┃ is the claim{claim.epsilon:said}.]",
+            "guesses, of all.[ ┃ is the claim{drawn:said}.]",
             legend="Epsilon at delta {design.delta:number}, lower limits[, {common}]."
             "[ ┃: claim{claim.epsilon:said}.]",
             short=None,

@@ -243,4 +243,9 @@ LAYOUT: Final = Layout(
         ),
     ),
     untold="no policy and no claim was given to compare with",
+    beside=(
+        "A score is a number for each record, made from the release[: {lines.0.score:quoted} was "
+        "taken as given]. The figure is an average over records: a few may be exposed far more."
+    ),
+    beside_tells=("average",),
 )

@@ -113,5 +113,6 @@ LAYOUT: Final = Layout(
         ("norm-exponential", "density ~ exp(-||x|| / scale)"),
         ("gaussian", "the scale is the standard deviation of each number"),
     ),
+    title="Noise that keeps eta = {eta:number}",
     untold="noise says what a promise takes, and judges nothing",
 )

@@ -34,6 +34,15 @@ LAYOUT: Final = Layout(
     ),
     tables=(
         Table(
+            "Groups of records with like scores: those first that give members away most",
+            "most_exposed",
+            (Column("", "{members:count} members, {holdout:count} holdout: {speaks_for}"), *_RISK),
+            whole=False,
+            picture="intervals",
+            of="risk of a record",
+            axis=("design.baseline", "risk_limit"),
+        ),
+        Table(
             "Records by the risk of their cell",
             "exposure",
             (
@@ -75,7 +84,7 @@ LAYOUT: Final = Layout(
         ),
         Table(
             "The most exposed records",
-            "top",
+            "top_first",
             (
                 Column("record", "[{key:short}]"),
                 Column("row", "{row:number}"),
@@ -163,4 +172,9 @@ LAYOUT: Final = Layout(
         ("members", "records that were used, as in training; holdout records are alike, unused."),
     ),
     cases=(POLICY_CASES,),
+    beside=(
+        "[{harm}\n]A score is a number for each record, made from the release: "
+        "{design.score_column:quoted} was taken as given. A risk of 1 is certainty. It "
+        "is an average over records with like scores: one of them may be exposed far more."
+    ),
 )

@@ -172,6 +172,7 @@ class RecordsReport(AnyReport):
 
 
 _FEW: Final = 3
+_DRAWN: Final = 8
 
 
 def answer(report: RecordsReport) -> Message:
@@ -201,6 +202,24 @@ def remarks(report: RecordsReport) -> Iterator[Message]:
         yield Message.of("no_group_differs", groups=len(report.groups))
     if report.small_cells:
         yield Message.of("small_cells", cells=report.small_cells, least=report.design.min_cell)
+
+
+def harm(report: RecordsReport) -> Message | None:
+    """Return who is exposed, members first, where the answer is a verdict and tells the most."""
+    return _plainly(report, "right_records_judged") if report.policy else None
+
+
+def most_exposed(report: RecordsReport) -> tuple[CellRisk, ...]:
+    """Return the few cells that a picture shows: those first that give members away."""
+    blind = report.design.baseline
+    surely = (one for one in report.cells if one.lower > blind)
+    found = sorted(surely, key=lambda one: (one.speaks_for != "member", -one.lower))
+    return tuple(found[:_DRAWN]) or report.cells[:_FEW]
+
+
+def top_first(report: RecordsReport) -> tuple[ExposedRecord, ...]:
+    """Return the most exposed records, those first that are given away as members."""
+    return tuple(sorted(report.top, key=lambda one: (one.speaks_for != "member", not one.member)))
 
 
 def open_limits(report: RecordsReport) -> tuple[Check, ...]:
@@ -311,7 +330,7 @@ def _listed(report: RecordsReport) -> Message:
     )
 
 
-def _plainly(report: RecordsReport) -> Message:
+def _plainly(report: RecordsReport, code: str = "right_records") -> Message:
     """Return who is exposed as used, and then who as not used, in right guesses."""
     blind = report.design.baseline
     surely = sorted((one for one in report.cells if one.lower > blind), key=lambda one: -one.lower)
@@ -320,7 +339,7 @@ def _plainly(report: RecordsReport) -> Message:
         for who in ("member", "holdout")
     )
     return Message.of(
-        "right_records",
+        code,
         used=used,
         none=Message("no_member_given_away" if unused else "nobody_given_away"),
         unused=unused,

@@ -22,6 +22,7 @@ _PHRASES: Final = {
     "GIVES": "[{cells:count} groups{several:said}][One group{several:unless}] of records with "
     "similar scores ({members:members}, {holdout:holdout}) "
     "[give{several:said}][gives{several:unless}] away that a record was ",
+    "GIVEN": "[{used}][{none}{used:unless}][ {unused}]",
     "RIGHT": "[ in the clearest group, of {first_members:members} and "
     "{first_holdout:holdout},{several:said}] that guess is right at least {lower:right_least} "
     "times in 100 ({prior:compared}).",
@@ -73,8 +74,8 @@ RECORDS: Final[Texts] = {
         unsaid=_UNSHOWN,
     ),
     # The same as right guesses, for everybody.
-    "right_records": "[{used}][{none}{used:unless}][ {unused}] No limit was set, so this page "
-    "neither passes nor fails the release.",
+    "right_records": "{GIVEN} No limit was set, so this page neither passes nor fails the release.",
+    "right_records_judged": "{GIVEN}",
     "member_given_away": "{GIVES}used:{RIGHT}",
     "holdout_given_away": "{GIVES}not used:{RIGHT}",
     "no_member_given_away": "No group of records with similar scores is shown to give away that "

@@ -70,6 +70,7 @@ SMALLEST = {
         "records_exposed right_records member_given_away holdout_given_away risk_of_one_cell "
         "in_listed_cells"
     ),
+    lambda: mipaudit.records(table(3.0), max_risk=0.1): "right_records_judged",
     less_as_members: "exposed_as_members_less",
     lambda: of_groups(lower=0.3): "group_exposed",
     lambda: of_groups(least=0.1): "group_differs groups_better",

@@ -13,6 +13,7 @@ from mipaudit.report.layout import (
     LIMIT_NUMBER,
     LIMIT_WORDS,
     LIMITS,
+    SCORES_GIVEN,
     SHORT_CHANGE,
     SHORT_LIMITS,
     STATUS,
@@ -127,4 +128,5 @@ LAYOUT: Final = Layout(
         *ADVANTAGE_WORDS,
     ),
     cases=(Cases("policy", "{score}", "increase over {versus} {limit:number}", "{reason}"),),
+    beside=SCORES_GIVEN,
 )
