@@ -25,8 +25,9 @@ OUTPUT_OPTION = act(
 )
 CURVE_OPTION = act("Write the curves to this file (.csv or .json).", metavar="FILE", recorded=True)
 QUIET_OPTION = manner(
-    "The answer in a line, also beside a file; no progress bar and no notes on stderr, except "
-    "on a policy file that is elsewhere or not yours, and on variables that excuse.",
+    "The answer in a line of at most 120 characters, also beside a file. Stderr has no progress "
+    "bar, and of notes only what the answer rests on: warnings (!), what a policy file chooses, "
+    "one that is elsewhere or not yours, and variables that excuse.",
     flag="-q/--quiet",
 )
 FORMAT_OPTION = act(

@@ -66,6 +66,12 @@ def present(
     line = getattr(shown, "quiet", False) and not beside_data and place.leaves_stdout
     # Before anything is written, also what `note_written` says: of a report by others it may fail.
     said = b"" if path is None else encode(found, "table", to_file=False, length="line")
+    alone = getattr(shown, "quiet", False) and (path is not None or form == "table") and not make
+    if alone and not beside_data:
+        from mipaudit.report.forms import answer_line
+
+        for warning in answer_line(found)[1]:
+            note(f"! {warning}", quiet=False)
     if make is not None:
         place.write(make(found).encode())
     else:
@@ -189,7 +195,7 @@ def encode(
         return forms.report_as(report, format, full=annex).encode()
     width, color = table_width(to_file=to_file), use_color(to_file=to_file)
     if length == "line":
-        text = f"{forms.answer_of(report)}\n"
+        text = f"{forms.answer_line(report)[0]}\n"
     elif length == "full":
         text = forms.report_text(report, width=width, color=color)
     else:

@@ -197,9 +197,14 @@ def plain(text: str) -> str:
     return safe_text(text, longest=_LONGEST_TEXT)
 
 
+def sentences(text: str) -> tuple[str, ...]:
+    """Return the sentences of a text: each ends at a full stop before a capital letter."""
+    return tuple(re.split(r"(?<=[.)])\s+(?=[A-Z])", text))
+
+
 def first_sentence(text: str) -> str:
-    """Return how a text begins, up to its first full stop before a capital letter."""
-    return re.split(r"(?<=[.)])\s+(?=[A-Z])", text, maxsplit=1)[0]
+    """Return how a text begins."""
+    return sentences(text)[0]
 
 
 def spaced(text: str) -> str:

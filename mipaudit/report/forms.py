@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, assert_never
 from mipaudit.errors import UsageError
 from mipaudit.report.blocks import Picture, plain
 from mipaudit.report.messages.told import told
-from mipaudit.report.text import MORE, MORE_IN_PYTHON, few_lines, screenful, whole_text
+from mipaudit.report.text import MORE, MORE_IN_PYTHON, few_lines, one_line, screenful, whole_text
 from mipaudit.report.walk import walk_of
 
 if TYPE_CHECKING:
@@ -52,6 +52,12 @@ def answer_of(report: AnyReport, *, warned: bool = True) -> str:
     """Return the answer in a line, with what can make it untrue unless that is said elsewhere."""
     walk = walk_of(report)
     return plain(" ".join([walk.answer, *(walk.warnings if warned else ())]))
+
+
+def answer_line(report: AnyReport) -> tuple[str, tuple[str, ...]]:
+    """Return the answer in at most 120 characters, and beside it what can make it untrue."""
+    walk = walk_of(report)
+    return one_line(walk), tuple(map(plain, walk.warnings))
 
 
 def finding_line(finding: Message) -> str:

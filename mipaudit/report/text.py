@@ -5,7 +5,9 @@ Tables are plain text: what draws better ones takes longer to load than some rep
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import shorten, wrap
 from typing import TYPE_CHECKING, Final, assert_never
@@ -25,6 +27,7 @@ _WIDEST_PROSE: Final = 100  # longer lines are hard to read
 _PROMPT: Final = 80  # characters in a line of what Python's prompt shows
 _REPR: Final = 5  # and how many lines
 _CUT: Final = " …"
+_LINE: Final = 120  # characters of the answer in a line
 _ENOUGH: Final = 8  # rows of a table that are kept while a remark can give way
 _FEW: Final = 3  # and while another table can
 # Select Graphic Rendition: bold, and what good, bad and open outcomes are drawn in.
@@ -259,6 +262,20 @@ def _cut(table: Grid, kept: int, width: int, *, color: bool) -> str:
     rows = table_text(table._replace(rows=table.rows[:kept]), width)
     more = as_typed(f"  and {left_out} more: `full`\n") if left_out else ""
     return inked(caption, color=color) + rows + more
+
+
+def one_line(walk: Walk) -> str:
+    """Return the answer in at most 120 characters: as many of its parts as fit, in their order."""
+    first, *rest = map(plain, walk.line)
+    line = first
+    if len(line) > _LINE:
+        pieces = list(itertools.accumulate(re.split(r"(?<=[;:,])(?= )|(?= \()", line)))
+        kept = [piece for piece in pieces if len(piece) <= _LINE - len(_CUT)]
+        line = kept[-1].rstrip(";:,") + _CUT if kept else shorten(line, _LINE, placeholder=_CUT)
+    for part in rest:
+        longer = f"{line}{' ' if line.endswith(('.', ':', _CUT)) else '; '}{part}"
+        line = longer if len(longer) < _LINE else line
+    return line if line.endswith((".", ":", _CUT)) else f"{line}."
 
 
 def few_lines(walk: Walk) -> str:

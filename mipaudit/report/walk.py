@@ -29,10 +29,11 @@ from mipaudit.report.blocks import (
     first_sentence,
     listed,
     plain,
+    sentences,
     short_names,
 )
 from mipaudit.report.layout import Cases, Layout, Table, Where, words_of
-from mipaudit.report.messages.told import Fields, Mood, entry_of, filled, is_serious, told
+from mipaudit.report.messages.told import Fields, Mood, briefly, entry_of, filled, is_serious, told
 from mipaudit.statements.kinds import kind_of, named
 from mipaudit.statements.printable_names import safe_name
 from mipaudit.statements.rounding import count_text
@@ -138,6 +139,17 @@ class Walk:
     def answer(self) -> str:
         """What was found, or decided, in a sentence."""
         return _said(self._answer)
+
+    @property
+    def line(self) -> tuple[str, ...]:
+        """The answer in parts, the most important first, the middle of its names left out."""
+        said = _said(briefly(self._answer))
+        values = {**_flat(self._answer), "verdict": self._answer.code.removeprefix("answer_")}
+        beside = _said(briefly(Message("beside_verdict", values))).splitlines()
+        if said.endswith(":"):  # what follows stands in the first table
+            grid = next(self.tables(0))
+            beside += map(" ".join, zip(grid.head, grid.rows[0], strict=True))
+        return (*sentences(said), *beside)
 
     @property
     def plainly(self) -> str:
@@ -541,6 +553,12 @@ def _next(message: Message) -> tuple[str, str] | None:
     reason = message.get("reason")
     found = _next(reason) if isinstance(reason, Message) else None
     return found or entry_of(message).next
+
+
+def _flat(message: Message) -> dict[str, Any]:
+    """Return the values of a verdict and of what decided it."""
+    reason = message.get("reason")
+    return {**message.values, **(_flat(reason) if isinstance(reason, Message) else {})}
 
 
 def _said(message: Message) -> str:

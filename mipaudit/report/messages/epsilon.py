@@ -93,6 +93,7 @@ BOUNDS: Final[Texts] = {
 # What an audit of epsilon answers and remarks.
 EPSILON: Final[Texts] = {
     "claim_refuted": Entry("CLAIM REFUTED{BESIDE}", mood="bad"),
+    "claim_refuted.line": "CLAIM REFUTED. {limit}",
     "claim_not_refuted": "CLAIM NOT REFUTED{BESIDE}",
     "claim_not_certifiable": Entry("NOTHING CERTIFIED{BESIDE}", mood="open"),
     "epsilon_limited": "{limit} No claim was given: no verdict.",

@@ -48,6 +48,8 @@ ESTIMATE: Final[Texts] = {
         "{lower:least}{SHARED}{BLIND}.{NO_VERDICT}",
         mood="bad",
     ),
+    "leaks.line": "Membership leaks: whoever sees {score:quoted} has an advantage of at least "
+    "{lower:least}{BLIND}.{NO_VERDICT}",
     "leaks_beyond_records": Entry(
         "Membership leaks beyond what the records alone explain: among records that are alike, an "
         "attacker who sees {score:quoted} has an advantage of at least {lower:least}{BLIND}[, if "

@@ -28,6 +28,8 @@ _PHRASES: Final = {
     "times in 100 ({prior:compared}).",
     "KNOWN": "the blind advantage is at least {lower:least}[, at most {upper:most} "
     "{against:class}].{NO_VERDICT}",
+    "BLIND_KNOWN": "blind advantage at least {lower:least}[, at most {upper:most} "
+    "({against:attackers})].{NO_VERDICT}",
     "COUNTED": "What an audit of the release finds on these records may be this difference, in "
     "whole or in part",
     "GUESSES": "n attacker who sees a record, and nothing of the release, can guess which group it "
@@ -99,6 +101,8 @@ SHIFT: Final[Texts] = {
     "records_told_apart": Entry(
         "Members and holdout can be told apart without the model: {KNOWN}", mood="bad"
     ),
+    "records_told_apart.line": "Members and holdout differ: {BLIND_KNOWN}",
+    "records_not_told_apart.line": "Members and holdout are not shown to differ: {BLIND_KNOWN}",
     "columns_differ": Entry(
         "Single columns differ between members and holdout: {column:quoted} most "
         "clearly.{NO_VERDICT}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 from types import MappingProxyType
@@ -12,6 +13,7 @@ from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from mipaudit.maths.advantage import baseline
 from mipaudit.model.message import Message
+from mipaudit.report.blocks import short_name
 from mipaudit.report.messages import words
 from mipaudit.statements import rounding
 from mipaudit.statements.printable_names import first_names, quoted_name, safe_name, safe_text
@@ -23,6 +25,13 @@ _PART: Final = re.compile(r"\[([^\[\]]*)\]")
 _PHRASE: Final = re.compile(r"\{([A-Z_]+)\}")
 _MARK: Final = "! "
 _FEW: Final = 12
+# Of values, those that are names.
+_NAMES: Final = frozenset(
+    (
+        *("score", "query", "report", "group", "attribute", "name", "person"),
+        *("more", "less", "versus"),
+    )
+)
 _LONGEST: Final = 10_000
 _UNLESS: Final = "unless"
 _ABSENT: Final = object()
@@ -144,6 +153,21 @@ def told(message: Message) -> str:
     # Which file or report a finding is about, where it was gathered from several.
     about = "" if where is None else f"{_shown(str(where))}: "
     return about + filled(entry_of(message).sentence, message.values)
+
+
+def briefly(message: Message) -> Message:
+    """Return a message in fewer words where it has such, as those within; names are cut."""
+    values = {
+        name: briefly(one)
+        if isinstance(one, Message)
+        else short_name(one)
+        if name in _NAMES and isinstance(one, str)
+        else one
+        for name, one in message.values.items()
+    }
+    of = next(one for one in _subjects() if message.code in one)
+    brief = {"case": "line"} if f"{message.code}.line" in of else {}
+    return replace(message, values={**values, **brief})
 
 
 def is_serious(finding: Message) -> bool:

@@ -10,6 +10,9 @@ _LITTLE: Final = "Showing little does not prove that little leaks."
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
     "OF": "[ ({alike:count} of {limits:count} limits)]",
+    "LIMIT": ", limit {limit:number}",
+    "BETWEEN": "{quantity:checked}[ at least {lower:least}][, at most {upper:most} "
+    "({against:attackers})]{LIMIT}",
     "BESIDE": "[, assuming that {assuming}][, with {waived:count} {waived:waiver|waivers}][; "
     "records appear in the release unchanged{copies:said}][; columns that may be scores were left "
     "out{left_out:said}][; a waiver matches no limit{unmatched:said}]: {reason}.",
@@ -54,6 +57,37 @@ ANSWERS: Final[Texts] = {
     "answer_consistent": Entry("CONSISTENT{BESIDE}", unsaid=_LITTLE),
     "answer_vacuous": Entry("VACUOUS{BESIDE}", unsaid=_LITTLE),
     "answer_not_comparable": Entry("NOT COMPARABLE{BESIDE}", mood="open", unsaid=_LITTLE),
+}
+
+# The same in a line of a log, and what is added as room is left, the most important first.
+LINES: Final[Texts] = {
+    "answer_met.line": "MET[, by these attackers alone{alone:said}]: {reason}",
+    "answer_waived.line": "WAIVED: {reason}",
+    "answer_not_met.line": "NOT MET: {reason}",
+    "answer_inconclusive.line": "INCONCLUSIVE: {reason}",
+    "answer_contradicted.line": "CONTRADICTED: {reason}",
+    "answer_consistent.line": "CONSISTENT: {reason}",
+    "answer_vacuous.line": "VACUOUS: {reason}",
+    "answer_not_comparable.line": "NOT COMPARABLE: {reason}",
+    "of_score.line": "{score:quoted}: {reason}",
+    "of_query.line": "{query:quoted}: {reason}",
+    "of_named.line": "{score:quoted}: {reason}",
+    "waived.line": "{reason}",
+    "waiver_ended.line": "{reason}",
+    "within_limit.line": "{quantity:checked} at most {upper:within} ({against:attackers}){LIMIT}",
+    "above_limit.line": "{quantity:checked} at least {lower:above}{LIMIT}",
+    "open.line": "{BETWEEN}",
+    "open_settled_by.line": "{BETWEEN}",
+    "open_unpromised.line": "{BETWEEN}",
+    "open_in_report.line": "{BETWEEN}",
+    "named_within.line": "{subject} is at most {upper:within}{among:whom}{LIMIT}",
+    "named_above.line": "{subject} is at least {lower:above}{among:whom}{LIMIT}",
+    "beside_verdict": "[{status:status}, accepted by {person} until {expires}\n{status:said}][the "
+    "waiver by {person} expired after {expires}\n{status:unless}][records are released word for "
+    "word\n{copies:said}][about {records_to_settle:count} records would settle it\n][assuming that "
+    "{assuming}\n][a waiver matches no limit\n{unmatched:said}][columns that may be scores were "
+    "left out\n{left_out:said}][this policy lets it pass\n{passes:said}][this policy counts it as "
+    "a failure\n{fails:said}][{alike:count} of {limits:count} limits are {verdict:status}\n]",
 }
 
 # What decided a verdict, or withheld it.
@@ -260,7 +294,7 @@ REASONS: Final[Texts] = {
 }
 
 ENTRIES: Final = {
-    **entries(ANSWERS | VERDICTS | CHECKS | REASONS, _PHRASES),
+    **entries(ANSWERS | LINES | VERDICTS | CHECKS | REASONS, _PHRASES),
     **entries(
         NOT_KEPT,
         _PHRASES,
