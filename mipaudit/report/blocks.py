@@ -304,7 +304,7 @@ class Axis(NamedTuple):
 
 def short_name(name: str) -> str:
     """Return a name for a narrow column, its middle left out where it is long."""
-    shown = spaced(safe_name(name))
+    shown = spaced(safe_name(name, longest=_LONGEST_TEXT))
     if len(shown) <= _LONGEST_NAME:
         return closed(shown)
     half = _LONGEST_NAME // 2

@@ -274,7 +274,7 @@ def one_line(walk: Walk) -> str:
         line = kept[-1].rstrip(";:,") + _CUT if kept else shorten(line, _LINE, placeholder=_CUT)
     for part in rest:
         longer = f"{line}{' ' if line.endswith(('.', ':', _CUT)) else '; '}{part}"
-        line = longer if len(longer) < _LINE else line
+        line = longer if len(longer) + (not longer.endswith(".")) <= _LINE else line
     return line if line.endswith((".", ":", _CUT)) else f"{line}."
 
 

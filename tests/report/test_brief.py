@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import mipaudit
 from mipaudit.report.blocks import Axis, Grid, short_name
-from mipaudit.report.forms import answer_of, brief_report, report_as
-from mipaudit.report.text import screenful
+from mipaudit.report.forms import answer_line, answer_of, brief_report, report_as
+from mipaudit.report.text import one_line, screenful
 
 
 class Row(NamedTuple):
@@ -57,6 +57,68 @@ def test_a_line_is_the_answer_and_what_can_make_it_untrue():
     few = mipaudit.estimate(members=np.arange(15.0), holdout=np.arange(9.5, 24.5))
     assert "Few members (15)" in answer_of(few)
     assert "\n" not in answer_of(few)
+
+
+LONG = "a_name_of_a_score_that_is_far_too_long_for_a_line_of_any_log_" * 3
+WAIVER = {"quantity": "advantage", "reason": "known", "expires": "2999-12-31"}
+AT_LEAST = r"advantage at least 0\.\d{4}"
+AT_MOST = rf"{AT_LEAST}, at most 0\.\d{{4}} \(up to four intervals\)"
+LINES = [
+    ({}, r"Membership leaks: whoever sees '{}' has an advantage of at least 0\.\d{4}\. No .*\."),
+    (
+        {"max_advantage": 0.01},
+        rf"NOT MET: '{{}}': {AT_LEAST}, limit 0\.01; \d of 4 limits are not met\.",
+    ),
+    (
+        {"max_advantage": 0.99},
+        r"MET: '{}': advantage at most 0\.\d{4} \(up to four intervals\), limit 0\.99; 4 of 4 .*\.",
+    ),
+    ({"max_advantage": 0.4}, rf"INCONCLUSIVE: '{{}}': {AT_MOST}, limit 0\.4\."),
+    (
+        {"max_advantage": 0.01, "waivers": [{**WAIVER, "person": "Ö. Person"}]},
+        rf"WAIVED: '{{}}': {AT_LEAST}, limit 0\.01; accepted by Ö\. Person until 2999-12-31\.",
+    ),
+    (
+        {"max_advantage": 0.01, "waivers": [{**WAIVER, "person": "P" * 90}]},
+        rf"WAIVED: '{{}}': {AT_LEAST}, limit 0\.01; accepted by P{{9}}…P{{8}} until 2.*\.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "said"), LINES)
+def test_a_log_has_verdict_score_figure_and_limit_in_120_characters(given, said):
+    random = np.random.default_rng(1)
+    member = np.repeat([True, False], 200)
+    columns = {f"{at}{LONG}{at}": random.normal(member * (at + 1) / 6) for at in range(4)}
+    report = mipaudit.estimate(pd.DataFrame({"member": member, **columns}), **given)
+    line, beside = answer_line(report)
+    assert len(line) <= 120
+    name = f"{report.estimates[0].score[:9]}…{report.estimates[0].score[-8:]}"
+    assert re.fullmatch(said.replace("{}", name), line), line
+    assert beside == ()
+
+
+def test_a_log_says_what_is_released_and_how_many_records_would_settle_it():
+    random = np.random.default_rng(1)
+    member = np.repeat([True, False], 200)
+    frame = pd.DataFrame({"member": member, "s": random.normal(member * 0.4)})
+    open_ = mipaudit.estimate(frame, max_advantage=0.33)
+    assert re.search(r"; needs about [\d,]+ records\.$", answer_line(open_)[0])
+    copies = mipaudit.estimate(
+        frame.assign(exact_copy=np.arange(400) % 40 == 0), max_advantage=0.01
+    )
+    line, beside = answer_line(copies)
+    assert line.endswith("; records are released word for word.")
+    assert [one.startswith("Exact copies: 5 of 200 members") for one in beside] == [True]
+
+
+@pytest.mark.parametrize("length", range(1, 400, 7))
+def test_what_does_not_fit_a_log_is_cut_where_a_thought_ends(length):
+    parts = (f"{'one ' * length}and, then: more (or less)", "No verdict.", "x" * 60, "y" * 3)
+    line = one_line(SimpleNamespace(line=parts))
+    assert len(line) <= 120
+    assert ("…" in line) == (len(parts[0]) > 120)
+    assert "x" not in line or line.index("No verdict.") < line.index("x")
 
 
 def many(rows, notes=6, warnings=2):
@@ -245,11 +307,12 @@ def test_what_is_not_met_or_open_says_where_to_read_on(limit, word, line):
     assert ("would settle" in text) <= (word == "INCON")
 
 
-@given(st.text(st.characters(codec="ascii", exclude_categories=["C"]), min_size=1, max_size=60))
+@given(st.text(st.characters(codec="ascii", exclude_categories=["C"]), min_size=1, max_size=200))
 def test_a_long_name_keeps_both_ends(name):
     shown = short_name(name)
     assert len(shown) <= 18
     assert shown == name or shown.startswith(name[:5]) or "\\" in shown or name != name.strip()
+    assert shown == name or shown.endswith(name[-8:]) or "`" in name or name != name.strip()
 
 
 def test_a_terminal_without_the_signs_is_drawn_in_ascii(process):

@@ -82,9 +82,9 @@ LINES: Final[Texts] = {
     "open_in_report.line": "{BETWEEN}",
     "named_within.line": "{subject} is at most {upper:within}{among:whom}{LIMIT}",
     "named_above.line": "{subject} is at least {lower:above}{among:whom}{LIMIT}",
-    "beside_verdict": "[{status:status}, accepted by {person} until {expires}\n{status:said}][the "
-    "waiver by {person} expired after {expires}\n{status:unless}][records are released word for "
-    "word\n{copies:said}][about {records_to_settle:count} records would settle it\n][assuming that "
+    "beside_verdict": "[accepted by {person} until {expires}\n{status:said}][the waiver by "
+    "{person} expired after {expires}\n{status:unless}][records are released word for "
+    "word\n{copies:said}][needs about {records_to_settle:count} records\n][assuming that "
     "{assuming}\n][a waiver matches no limit\n{unmatched:said}][columns that may be scores were "
     "left out\n{left_out:said}][this policy lets it pass\n{passes:said}][this policy counts it as "
     "a failure\n{fails:said}][{alike:count} of {limits:count} limits are {verdict:status}\n]",
