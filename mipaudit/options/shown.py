@@ -25,9 +25,8 @@ OUTPUT_OPTION = act(
 )
 CURVE_OPTION = act("Write the curves to this file (.csv or .json).", metavar="FILE", recorded=True)
 QUIET_OPTION = manner(
-    "The answer in a line of at most 120 characters, also beside a file. Stderr has no progress "
-    "bar, and of notes only what the answer rests on: warnings (!), what a policy file chooses, "
-    "one that is elsewhere or not yours, and variables that excuse.",
+    "The answer in at most 120 characters, also beside a file. No progress bar; on stderr only "
+    "warnings (!), a policy file that is elsewhere or not yours, and variables that excuse.",
     flag="-q/--quiet",
 )
 FORMAT_OPTION = act(
