@@ -62,7 +62,7 @@ def test_a_line_is_the_answer_and_what_can_make_it_untrue():
 LONG = "a_name_of_a_score_that_is_far_too_long_for_a_line_of_any_log_" * 3
 WAIVER = {"quantity": "advantage", "reason": "known", "expires": "2999-12-31"}
 AT_LEAST = r"advantage at least 0\.\d{4}"
-AT_MOST = rf"{AT_LEAST}, at most 0\.\d{{4}} \(up to four intervals\)"
+AT_MOST = rf"{AT_LEAST}, at most 0\.\d{{4}} \(up to 4 score ranges\)"
 LINES = [
     ({}, r"Membership leaks: whoever sees '{}' has an advantage of at least 0\.\d{4}\. No .*\."),
     (
@@ -71,7 +71,7 @@ LINES = [
     ),
     (
         {"max_advantage": 0.99},
-        r"MET: '{}': advantage at most 0\.\d{4} \(up to four intervals\), limit 0\.99; 4 of 4 .*\.",
+        r"MET: '{}': advantage at most 0\.\d{4} \(up to 4 score ranges\), limit 0\.99; 4 of 4 .*\.",
     ),
     ({"max_advantage": 0.4}, rf"INCONCLUSIVE: '{{}}': {AT_MOST}, limit 0\.4\."),
     (

@@ -61,7 +61,7 @@ ANSWERS: Final[Texts] = {
 
 # The same in a line of a log, and what is added as room is left, the most important first.
 LINES: Final[Texts] = {
-    "answer_met.line": "MET[, by these attackers alone{alone:said}]: {reason}",
+    "answer_met.line": "MET[ for these attackers only{alone:said}]: {reason}",
     "answer_waived.line": "WAIVED: {reason}",
     "answer_not_met.line": "NOT MET: {reason}",
     "answer_inconclusive.line": "INCONCLUSIVE: {reason}",
@@ -81,6 +81,7 @@ LINES: Final[Texts] = {
     "open_unpromised.line": "{BETWEEN}",
     "open_in_report.line": "{BETWEEN}",
     "named_within.line": "{subject} is at most {upper:within}{among:whom}{LIMIT}",
+    "named_open.line": "{subject}[ at least {lower:least}][, at most {upper:most}]{among:whom}{LIMIT}",
     "named_above.line": "{subject} is at least {lower:above}{among:whom}{LIMIT}",
     "beside_verdict": "[accepted by {person} until {expires}\n{status:said}][the waiver by "
     "{person} expired after {expires}\n{status:unless}][records are released word for "
