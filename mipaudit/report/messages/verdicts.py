@@ -81,7 +81,8 @@ LINES: Final[Texts] = {
     "open_unpromised.line": "{BETWEEN}",
     "open_in_report.line": "{BETWEEN}",
     "named_within.line": "{subject} is at most {upper:within}{among:whom}{LIMIT}",
-    "named_open.line": "{subject}[ at least {lower:least}][, at most {upper:most}]{among:whom}{LIMIT}",
+    "named_open.line": "{subject}[ at least {lower:least}][, at most {upper:most}]{among:whom}"
+    "{LIMIT}",
     "named_above.line": "{subject} is at least {lower:above}{among:whom}{LIMIT}",
     "beside_verdict": "[accepted by {person} until {expires}\n{status:said}][the waiver by "
     "{person} expired after {expires}\n{status:unless}][records are released word for "
