@@ -117,7 +117,7 @@ class Walk:
     def refreshed(self, page):
         """Return the page with every quotation made anew; its steps are run if one is quoted."""
         steps = _STEP if "<!-- output of: the step above" in page else _QUOTATION
-        return _HEAD.sub(_with_first_lines, steps.sub(self._renewed, page))
+        return _HEAD.sub(self._with_first_lines, steps.sub(self._renewed, page))
 
     def _renewed(self, found):
         kind, code, quoted = (found.groupdict().get(name) for name in ("kind", "code", "text"))
@@ -154,11 +154,10 @@ class Walk:
                 raise ValueError(f"{line}: {done.stderr}")
             self._last = self.said[line] = done.stdout
 
-
-def _with_first_lines(found):
-    before, name, text, after = found.groups()
-    lines = (ROOT / name).read_text(encoding="utf-8").splitlines(keepends=True)
-    return before + "".join(lines[: text.count("\n")]) + after
+    def _with_first_lines(self, found):
+        before, name, text, after = found.groups()
+        lines = (self.folder / name).read_text(encoding="utf-8").splitlines(keepends=True)
+        return before + "".join(lines[: text.count("\n")]) + after
 
 
 if __name__ == "__main__":
