@@ -37,6 +37,7 @@ _HELP = """Measure how much a release leaks about who was in its training data.
   mipaudit estimate scores.parquet --max-advantage 0.1
                                         exit code 0 if below, 1 if above, 3 if unclear
   mipaudit COMMAND --help               options and worked examples
+  mipaudit help which-file              the command for the file that you have
   mipaudit help                         the topics and pages of the documentation
 
 A score file has one row per record: whether the record was in the training data
