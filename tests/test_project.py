@@ -107,7 +107,7 @@ def test_files_to_start_with_have_the_right_answers_that_are_said():
     # What chance alone exceeds in one file out of twenty.
     assert max(best["depth-1"], best["depth-2"]) < 0.193
     (epsilon,) = mipaudit.epsilon(SAMPLES / "canaries.csv", design="one-run").to_pandas()["lower"]
-    assert 2 < epsilon < float(re.search(r"epsilon ([\d.]+)", said["canaries.csv"])[1])
+    assert 2 < epsilon < float(re.search(r"epsilon is ([\d.]+)", said["canaries.csv"])[1])
 
 
 def requirement_name(requirement):
