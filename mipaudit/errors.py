@@ -74,7 +74,7 @@ class OutputError(MipauditError):
 
 
 class MissingExtraError(MipauditError):
-    """An optional dependency is needed and not installed."""
+    """An optional dependency is needed, but not installed."""
 
 
 def _restored(

@@ -394,7 +394,6 @@ def _parameter(one: Declared) -> OfParser:
             param_decls=names,
             metavar=one.metavar,
             help=said,
-            show_default=option.default_text or True,
             autocompletion=_offer_columns if lists or flag.endswith("-col") else None,
             callback=_columns if lists and option.repeated else None,
         )

@@ -71,7 +71,6 @@ class Option(NamedTuple):
         repeated: whether it is typed once for each value; None for what its type says.
         off: the opposite flag, of one that is on.
         only_with: the option without which this one has no meaning.
-        default_text: the default as help has it, where the value does not say it.
         recorded: whether it can change the answer, and the report says what it was.
         recorded_as: its name in reports, where that is another.
         told: what the report says in place of a value that may be large, such as a table.
@@ -95,7 +94,6 @@ class Option(NamedTuple):
     repeated: bool | None = None
     off: str | None = None
     only_with: str | None = None
-    default_text: str | None = None
     recorded: bool = True
     recorded_as: str | None = None
     told: Callable[[Any], str | None] | None = None
@@ -388,7 +386,7 @@ def _read(one: Declared, value: object) -> Given:
         words = [word for word in error.args if isinstance(word, str)] or [_ANOTHER]
         raise _refused(one, words[0], *words[1:2]) from None
     except (TypeError, AttributeError, OverflowError):
-        # Of Python's own words, none are for users.
+        # Python's own messages are not written for users.
         raise _refused(one, _ANOTHER) from None
 
 

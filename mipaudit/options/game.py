@@ -38,11 +38,11 @@ CONFIDENCE_OPTION = choice(
     needs_word=lambda given: not (isinstance(given, float) and given >= USUAL_CONFIDENCE),
 )
 STRICT_OPTION = free(
-    "Use limits that hold at every sample size, where they exist. Only the AUC stays approximate; "
-    "with a stated seed, all limits do.",
+    "Use limits that hold at every sample size, where they exist. Only the AUC stays approximate, "
+    "or every limit if a seed is stated.",
     in_python="Without a `seed`, a fresh one is drawn.",
 )
-DELTA_OPTION = free("Of every epsilon.", metavar="D", within=SHARE)
+DELTA_OPTION = free("The delta of every epsilon.", metavar="D", within=SHARE)
 CLAIMED_EPSILON_OPTION = free("The claim to test, at `delta`.", metavar="E", within=NOT_NEGATIVE)
 SENSITIVITY_OPTION = choice(
     "How far one record moves what gets the noise; 1 by default.", metavar="S", within=above(0)

@@ -87,9 +87,9 @@ class Membership(Options):
         recorded_as="unit_column",
     )
     unit_rows: UnitRule | None = choice(
-        "With `unit_col`: how a person's rows make one score. Choose before you see results.",
+        "With `unit_col`: how a person's rows make one score. Choose before you see results. "
+        "Default: one.",
         only_with="unit_col",
-        default_text="one",
     )
     rows_are: Literal["independent"] | None = choice(
         "Treat the rows as independent although ids or files repeat. The report says so."

@@ -47,9 +47,9 @@ _OTHER: Final = (
 def to_json(report: AnyReport) -> bytes:
     """Return the report as indented JSON, UTF-8 in ASCII characters, newline at the end.
 
-    Fields keep the order in which the dataclasses declare them, save that
-    ``schema`` comes first and ``provenance`` last. Characters outside ASCII are
-    escaped, so that a column name cannot steer the terminal that shows the file.
+    Fields keep the order in which the dataclasses declare them, except that ``schema`` comes first
+    and ``provenance`` last. Characters outside ASCII are escaped, so that a column name cannot
+    steer the terminal that shows the file.
 
     Raises:
         ValueError: a number is NaN or infinite, which no report may hold.

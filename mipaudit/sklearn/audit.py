@@ -26,15 +26,15 @@ def audit_classifier(
     scores: tuple[str, ...] = ("loss",),
     **options: Any,  # noqa: ANN401 - checked by `estimate`
 ) -> mipaudit.Report:
-    """Return what a model's outputs tell about who was in its training data.
+    """Return what a model's outputs reveal about who was in its training data.
 
     Args:
         model: fitted, with ``classes_`` and ``predict_proba`` or ``decision_function``.
         X_train: the records that it was trained on, n of them, as the model takes them.
         y_train: their classes, shape (n,); numbers or words.
-        X_holdout: records drawn like them that it never saw.
+        X_holdout: records drawn like them, which the model never saw.
         y_holdout: their classes; one that the model does not know is an error.
-        scores: of ``query_losses``; each one more widens the limits of all.
+        scores: of ``query_losses``; each further score widens the limits of all.
         options: of ``mipaudit.estimate``, such as ``max_advantage``, ``prior``, ``confidence``.
 
     Raises:
@@ -58,14 +58,13 @@ def membership_scorer(
     y: ArrayLike,
     **options: Any,  # noqa: ANN401 - checked by `estimate`
 ) -> Callable[[Any, Any, Any], dict[str, float]]:
-    """Return a ``scoring`` for ``cross_validate(model, X, y)``: what each fold's model tells.
+    """Return a ``scoring`` for ``cross_validate(model, X, y)``: what each fold's model reveals.
 
-    The members of a fold are the records of ``X`` that are not among those it is scored on, so
-    that its model must have been trained on all of these: by KFold and its kin, not by
-    TimeSeriesSplit, nor by a ShuffleSplit that leaves records out. It knows records by their
-    values: one that stands in both is nobody's member. Figures of different folds are of
-    overlapping training sets: they are not joint, and their mean has no limits. What
-    ``return_train_score`` adds is NaN.
+    The members of a fold are the records of ``X`` that the fold is not scored on. So its model
+    must be trained on all of them: use KFold or similar, not TimeSeriesSplit, nor a ShuffleSplit
+    that leaves records out. Records are recognised by their values: a record that occurs in both
+    parts is no member. The training sets of folds overlap, so their figures do not hold jointly,
+    and their mean has no limits. What ``return_train_score`` adds is NaN.
 
     Args:
         X: all records, as given to ``cross_validate``; an array or a frame.

@@ -24,7 +24,7 @@ _CELLS: Final = 1 << 22  # of models and records, drawn at a time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShadowScores:
-    """What shadow models, each trained on a random half of the records, give their true classes.
+    """Probabilities of the true classes by shadow models, each trained on half of the records.
 
     Attributes:
         shadow: probability of the true class, shape (models, records), in [0, 1].
@@ -88,14 +88,14 @@ def shadow_scores(  # noqa: PLR0913 - as scikit-learn names them
     """Train shadow models on random halves, so that every record is in half of them.
 
     Args:
-        estimator: a recipe, which is cloned; a pipeline with its preprocessing, best of all.
+        estimator: an estimator, which is cloned; best a pipeline with its preprocessing.
         X: all records, members and holdout of the audited model, n of them; array or frame.
         y: their classes, shape (n,).
-        n_models: how many are trained, at least 2; LiRA needs some 16, and gains up to 256.
+        n_models: how many are trained, at least 2. LiRA needs about 16, and improves up to 256.
         target: the audited model, fitted; without it the scores can be saved, not judged.
         membership: whether ``target`` was trained with each record, shape (n,).
-        random_state: of the halves, and of estimators that have one; None: fresh.
-        n_jobs: processes, as joblib has them; None: one.
+        random_state: random seed of the halves, and of estimators that take one; None: a fresh one.
+        n_jobs: number of processes, as in joblib; None: one.
         progress: whether stderr shows how many are trained.
 
     Raises:

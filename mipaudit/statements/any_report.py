@@ -91,14 +91,14 @@ class AnyReport:
         named("mipaudit.output.presentation:show")(self, full=full)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all of the report, or leave the file as it was.
+        """Write the whole report, or leave the file as it was.
 
         Args:
             path: the file, whose ending says the form: .html, .json, .csv, .md, .xml (JUnit);
                 text with any other.
 
         Raises:
-            UsageError: the ending is that of a form that there is not.
+            UsageError: the ending names no form that exists.
             OutputError: the file cannot be written.
         """
         named("mipaudit.output.presentation:save")(self, path)
@@ -120,8 +120,8 @@ class AnyReport:
     def to_pandas(self) -> pd.DataFrame:
         """Return the main table, a row each; fields within a field are named ``outer.inner``.
 
-        Numbers are those of the JSON form, and NaN where it has null. Of several tables it is
-        the first that has rows; all are in the CSV form, with a column ``part``.
+        Numbers are those of the JSON form, with NaN for null. Of several tables, the first that has
+        rows is returned; the CSV form has all, with a column ``part``.
         """
         frame: pd.DataFrame = named("mipaudit.report.codec:report_frame")(self)
         return frame

@@ -154,7 +154,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class TruthReport(AnyReport):
-    """A simulated file, and what is true of it.
+    """A simulated file, and its truth.
 
     Attributes:
         scenario: its name, parameters included.

@@ -29,7 +29,7 @@ typed. `import mipaudit` loads nothing; each name is loaded when it is first use
 """
 _REPORTS = """## Reports
 
-What a command finds is a frozen object. All kinds have the methods below;
+What a command finds is an object that does not change. All kinds have the methods below;
 [the fields of each](json-report.md) are those of its JSON form.
 
 """

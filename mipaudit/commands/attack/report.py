@@ -55,7 +55,7 @@ class AttackDesign:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class AttackReport(AnyReport):
-    """Named adversaries beside the optimum's limits.
+    """Published attacks beside the limits of the best attacker.
 
     Attributes:
         optimum: advantage of the best attacker: any, and of each class.

@@ -271,14 +271,14 @@ def held_together(
 
 
 def answer_attack(asked: AttackOptions) -> AttackReport:
-    """Return what named adversaries achieve, with limits, beside the best attacker's.
+    """Return what published attacks achieve, with limits, beside the best attacker's.
 
-    An adversary that learns something from the data learns it from the burn-in, the rows
-    that a hash of their identity picks out, and is judged on the other rows; one that is
-    told everything is judged on all rows. All scores are held in memory.
+    An attack that learns something from the data learns it from the burn-in, the rows that a hash
+    of their identity picks out, and is judged on the other rows. An attack with nothing to learn is
+    judged on all rows. All scores are held in memory.
 
     Raises:
-        UsageError: a setting is wrong, or makes no sense beside another.
+        UsageError: a setting is wrong, or does not fit another.
         InputError: the input cannot be audited as it is.
     """
     request = read_request(asked, seed=asked.chosen_seed, group_columns=asked.by)

@@ -55,7 +55,7 @@ class CommonestValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class AttributeReport(AnyReport):
-    """How much better an attribute is guessed of members.
+    """How much better an attribute is guessed for members.
 
     Attributes:
         figures: over all values: ``attribute_advantage`` (Definition 5, at the values' shares in

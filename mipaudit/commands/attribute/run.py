@@ -245,10 +245,10 @@ def guess_words(guess_column: str) -> Iterator[None]:
 
 
 def answer_attribute(asked: AttributeOptions) -> AttributeReport:
-    """Return how much better an attribute was guessed of members than of holdout records.
+    """Return how much better an attribute was guessed for members than for holdout records.
 
-    There is a row for each record: its attribute, which is text or a number with few values,
-    what was guessed in the same words, or nothing, and whether it is a member.
+    The input has a row for each record: its attribute (text, or a number with few values), the
+    guess in the same words or nothing, and whether the record is a member.
 
     Raises:
         UsageError: a setting is wrong.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class BoundsReport(AnyReport):
-    """The answer to one question; the parts that do not belong to it are empty.
+    """The answer to one question; the parts for other questions are empty.
 
     Attributes:
         guarantee: what was stated; ``attacker`` is what it allows in its first reading,

@@ -45,7 +45,7 @@ def answer_bounds(asked: BoundsOptions) -> BoundsReport:
     which guarantees an attack rules out. No data is read.
 
     Raises:
-        UsageError: nothing to translate, contradictory settings, or one out of its range.
+        UsageError: no question, contradictory settings, or a setting out of its range.
         MissingExtraError: ``dp_sgd`` or ``compose`` without the accountant.
     """
     from mipaudit.statements.provenance import provenance

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def answer_check(asked: CheckOptions) -> CheckReport:
     """Return what is in the input: columns, rows per class, ties, findings.
 
-    Up to 2^21 rows every value is counted; above, distinct values and tied rows are
-    not given, and repeated values are those that the burn-in sample shows.
+    Up to 2^21 rows, every value is counted. With more rows, distinct values and tied rows are not
+    given, and repeated values are those in the burn-in sample.
 
     Raises:
         UsageError: an argument is wrong.

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 def answer_compare(asked: CompareOptions) -> CompareReport | ReportComparison:
     """Return which of several queries leaks most, and by how much, with limits.
 
-    Given reports of ``estimate`` (``.json`` files, or what it returned), return what changed
-    from the first, or the ``baseline``, to the others. Of the keywords, only ``baseline``,
-    ``max_increase`` and ``against`` then apply: a report holds its own terms.
+    If reports of ``estimate`` are given (``.json`` files, or what it returned), return what changed
+    from the first report, or the ``baseline``, to the others. Only the keywords ``baseline``,
+    ``max_increase`` and ``against`` then apply: a report has its own settings.
 
-    Score columns of one input are of the same rows. With ``key_column`` the rows of several
-    inputs are matched by key; otherwise nothing is assumed of how they overlap, unless
-    ``independent`` says that they hold different records.
+    Score columns of one input cover the same rows. With ``key_col``, the rows of several inputs are
+    matched by key. Otherwise nothing is assumed about how the inputs overlap, unless
+    ``independent`` states that they hold different records.
 
     Raises:
         UsageError: an argument is wrong, or there are fewer than two queries.

@@ -63,9 +63,9 @@ _ALLOWED: Final = Path("/sys/fs/cgroup/memory.max")
 
 
 def answer_doctor(asked: DoctorOptions) -> DoctorReport:
-    """Say whether this installation works, and what it lacks.
+    """Check whether this installation works, and what it lacks.
 
-    Nothing that is broken raises: it is a finding.
+    A broken part is a finding, not an error.
     """
     from mipaudit.engine.workers import processors
     from mipaudit.statements.provenance import provenance

@@ -162,7 +162,7 @@ class CoinCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class EpsilonReport(AnyReport):
-    """The largest epsilon that the data refute, and what that rests on.
+    """The largest epsilon that the data refute, and the evidence for it.
 
     Attributes:
         statements: the limits, the deciding ones first, the largest of them at the top.

@@ -69,7 +69,7 @@ class _Found:
 def answer_epsilon(asked: EpsilonOptions) -> EpsilonReport:
     """Return a lower confidence limit on epsilon at delta, by the design of the audit.
 
-    Scores, or counts in their place: ``tp``, ``fn``, ``fp``, ``tn`` of independent runs, or
+    Give scores, or counts instead: ``tp``, ``fn``, ``fp``, ``tn`` of independent runs, or
     ``canaries``, ``guesses``, ``correct`` of one run.
 
     Raises:

@@ -226,18 +226,18 @@ def answer_estimate_many(asked: EstimateManyOptions) -> "pd.DataFrame":
     """Return what `estimate` says of each of many audits of one score, a row for each.
 
     Each row has the numbers of `estimate` on that audit alone with the same settings; with
-    ``joint`` those at an error divided by the number of audits.
+    ``joint``, the error is divided by the number of audits.
 
     Columns: ``members`` and ``holdout`` (rows), ``advantage`` (best estimate), ``at_least`` (for
-    any attacker), ``at_most`` (for the attackers in ``against``), ``auc``, ``auc_at_least``,
-    ``auc_at_most``, ``p_any_difference`` (exact, of that audit alone, never shared), ``seed``
-    (in use) and ``findings`` (codes of what `estimate` would say of the input). NaN stands where
-    there is no such number. Rows are in the order of the array, or in that of the values of
-    ``by``, which name them; ``attrs["seed"]`` is the seed that was stated or drawn, if any.
+        any attacker), ``at_most`` (for the attackers in ``against``), ``auc``, ``auc_at_least``,
+        ``auc_at_most``, ``p_any_difference`` (exact, of that audit alone, never shared), ``seed``
+        (in use) and ``findings`` (codes of what `estimate` would say of the input). NaN means that
+        there is no such number. Rows are in the order of the array, or of the values of ``by``,
+        which name them; ``attrs["seed"]`` is the seed that was stated or drawn, if any.
 
     Raises:
         UsageError: an argument is wrong.
-        InputError: an audit cannot be made of its rows; the error says of which.
+        InputError: an audit cannot be made from its rows; the error names the audit.
     """
     import pandas as pd
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def answer_estimate(asked: EstimateOptions) -> Report:
-    """Return the advantage of the best attacker and what goes with it, for every score.
+    """Return the best attacker's advantage, related figures and the verdict, for every score.
 
     Raises:
         UsageError: an argument is wrong.

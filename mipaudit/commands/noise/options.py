@@ -193,7 +193,7 @@ Examples:
 
 
 _RELEASE: Any = act(
-    "The release, a vector, to add the noise to; give `output` for the result.",
+    "The release, a vector, to which the noise is added.",
     flag="--apply",
     metavar="RELEASE",
     read=file_path,

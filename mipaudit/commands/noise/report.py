@@ -63,7 +63,7 @@ class NoiseCalibration:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class NoiseReport(AnyReport):
-    """How much noise a promise of membership-inference privacy takes.
+    """How much noise a promise of membership-inference privacy needs.
 
     Attributes:
         eta: no attacker's accuracy is more than this above guessing.

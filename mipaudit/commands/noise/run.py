@@ -21,10 +21,10 @@ _FORMATS: Final = {"csv": "CSV", "parquet": "Parquet", "npy": "a numpy array", "
 
 
 def answer_noise(asked: NoiseOptions) -> NoiseReport:
-    """Say how much noise keeps every attacker's accuracy within eta of guessing.
+    """Find how much noise keeps every attacker's accuracy within eta of guessing.
 
-    Without ``splits`` this is mathematics: multipliers of what each calibration needs to
-    know. With them it is an estimate, and the noise of least error is chosen.
+    Without ``splits``, this is mathematics: each calibration's factor for the figure that it needs.
+    With ``splits``, the noise is estimated, and the noise with the smallest error is chosen.
 
     Raises:
         UsageError: a setting is out of its range, or cannot be used with another.
@@ -40,11 +40,11 @@ def answer_noise(asked: NoiseOptions) -> NoiseReport:
 
 
 def answer_add_noise(asked: AddNoiseOptions) -> NoisedRelease:
-    """Add the noise that a promise takes to a release (Izzo et al. 2022, Algorithm 1).
+    """Add to a release the noise that a promise needs (Izzo et al. 2022, Algorithm 1).
 
     Returns:
-        What may be published, and the report; and what the owner alone should know. The
-        entropy is the operating system's unless there is a ``seed``.
+        What may be published, with the report, and what only the owner should know. Randomness
+        comes from the operating system unless a ``seed`` is given.
 
     Raises:
         UsageError: a setting is out of its range, or cannot be used with another.

@@ -81,7 +81,7 @@ class ExactCopies:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class QueryReport(AnyReport):
-    """What was read, how it was compared, and which scores came of it.
+    """What was read, how it was compared, and which scores resulted.
 
     Attributes:
         copies: exact copies, members first.

@@ -139,7 +139,7 @@ into ranges, called cells. The limits on the cells' risks hold for all cells tog
 
 \b
 Examples:
-  mipaudit records scores.parquet -o risks.parquet
+  mipaudit records scores.parquet --score-col loss -o risks.parquet
       Writes a row for each record, in the order of the input, and prints the report.
   mipaudit records scores.csv --key-col patient -o risks.csv --top 20
       Names records by column patient in the file, and lists the 20 most exposed.

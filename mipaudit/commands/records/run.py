@@ -55,7 +55,7 @@ class RecordTable:
 
 
 def answer_records(asked: RecordsOptions) -> RecordsReport:
-    """Return what the score gives away of every record, and write it row for row.
+    """Return how exposed every record is, and write a row for each record.
 
     The risk of a record is |f_p| of the cell of its score, an average over the cell's
     records, with limits that hold for all cells together. The input is read twice, and once

@@ -56,11 +56,11 @@ def render_report(
     Args:
         report: a path, ``"-"`` for standard input, the bytes of a JSON report, or what a
             command returned.
-        format: the form. (The table of the command line fits a terminal: it is no form here.)
+        format: the form. (The table of the command line is for terminals, and not available here.)
         subject: the released files that a statement (``in-toto``) names: a path, or several.
 
     Raises:
-        UsageError: no such form, or the report cannot be in it.
+        UsageError: there is no such form, or not for this report.
         InputError: a file cannot be read, or holds no report.
     """
     one_of("format", format, ("json", *get_args(Form), *get_args(ExchangeName)))
@@ -79,13 +79,13 @@ def render_report(
 def answer_rejudge(asked: RejudgeOptions) -> Report:
     """Return a report of ``estimate`` with the verdict of other limits, without the data.
 
-    The limits that the report holds are all there is: a quantity that it does not hold is
-    refused. The new limits take the place of the old; a claim stays as it was judged. Over q
-    limits the verdict holds with confidence 1 - q (1 - confidence), and the report says so.
+    Only the figures in the report are used: a limit on a quantity that it lacks is refused. The new
+    limits replace the old ones. A claim stays as it was judged. With q limits, the verdict holds
+    with confidence 1 - q (1 - confidence), and the report says so.
 
     Raises:
-        UsageError: a limit is out of its range, about what the report does not hold, or
-            there is none; or the report is not of ``estimate``.
+        UsageError: a limit is out of its range or on a quantity that the report lacks, no limit is
+            given, or the report is not of ``estimate``.
         InputError: the file cannot be read, or holds no report.
     """
     with foreign(asked.report):

@@ -32,7 +32,7 @@ _SIZES: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Simulated:
-    """A simulated table, and what is true of it.
+    """A simulated table, and its truth.
 
     Attributes:
         table: an Arrow table, as ``estimate`` takes it (as ``noise`` does, for splits).
@@ -58,7 +58,7 @@ class Simulation:
 
 
 def answer_simulate(asked: SimulateOptions) -> Simulated:
-    """Draw a table of which the truth is known.
+    """Draw a table whose true leak is known.
 
     The truth depends on the prior, the table does not. The same seed draws the same table.
 

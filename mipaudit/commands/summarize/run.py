@@ -319,9 +319,8 @@ _HERE = "this input"
 def answer_summarize(asked: SummarizeOptions) -> SummaryFile:
     """Return a summary of scores: counts without any score, for `mipaudit.estimate`.
 
-    With the cuts of all sites the counts add up with all that are made with the same. A
-    site draws its own seed, which its cuts keep; one is stated for a run that can be
-    repeated.
+    Counts made with the same cuts of all sites can be added up. A site draws its own seed, which
+    its cuts keep. State a seed for a run that can be repeated.
 
     Raises:
         UsageError: an argument is wrong.

@@ -58,11 +58,10 @@ Choice = dict[Literal["scenarios", "sizes", "priors"], tuple[Any, ...]]
 def answer_validate(asked: ValidateOptions) -> ValidationReport:
     """Return how often every interval that mipaudit prints covers the truth.
 
-    Files are drawn from laws with known truth and audited as ``estimate`` would; methods
-    by others are run beside ours, and those known to be invalid must be caught. Once
-    scenarios, sizes or priors are chosen, all their combinations are run. With more than
-    one job, call it under ``if __name__ == "__main__":``, because each process starts
-    afresh.
+    Files are drawn from distributions with known truth and audited as ``estimate`` would. Other
+    methods are run too, and those known to be invalid must be detected. If scenarios, sizes or
+    priors are given, all their combinations are run. With more than one job, call it under ``if
+    __name__ == "__main__":``, because each process starts anew.
 
     Raises:
         UsageError: an argument is wrong, or nothing is left to validate.

@@ -45,10 +45,10 @@ _APART: Final[Mapping[str, str]] = {"bounds": "curves", "epsilon": "profile"}
 
 
 def answer_verify(asked: VerifyOptions) -> VerifyReport:
-    """Say whether a report follows from the scores and settings that it names.
+    """Check whether a report follows from the scores and settings that it names.
 
-    Of an in-toto Statement that `render` wrote: whether it speaks of the released files that
-    are there, and follows from the report beside it; and that as above, with its scores.
+    For an in-toto Statement from `render`, check that it names the released files that are there
+    and follows from the report beside it. That report is checked as above, with its scores.
 
     Reports of ``estimate``, ``check``, ``epsilon``, ``records``, ``compare``, ``shift``,
     ``query``, ``bounds`` and of ``noise`` without splits are computed again, with the

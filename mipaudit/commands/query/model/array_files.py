@@ -290,7 +290,7 @@ def opened(data: object, name: str) -> Whole | None:
 
 
 class ModelQuery(NamedTuple):
-    """Scores made of a model's outputs.
+    """Scores made from a model's outputs.
 
     Attributes:
         columns: arrays of one length by name: ``member``, then the scores.

@@ -66,10 +66,10 @@ _ROWS: Final = 1 << 14
 
 
 def answer_query_losses(asked: LossesOptions) -> "ModelQuery":
-    """Return the loss, confidence, entropy and their kin of every record.
+    """Return the loss, confidence, entropy and similar scores of every record.
 
-    One row for each record and one column for each class; a single column is the second of
-    two classes. Labels and membership may be in the same table (columns ``label`` and
+    Outputs have one row for each record and one column for each class. A single column is the
+    second of two classes. Labels and membership may be in the same table (columns ``label`` and
     ``member``) or archive (arrays ``labels`` and ``member``) as the outputs.
 
     Raises:

@@ -26,7 +26,7 @@ class WrittenScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ModelQueryReport(AnyReport):
-    """Scores made of a model's outputs.
+    """Scores made from a model's outputs.
 
     Attributes:
         n_members: rows of members.
