@@ -25,8 +25,8 @@ OUTPUT_OPTION = act(
 )
 CURVE_OPTION = act("Write the curves to this file (.csv or .json).", metavar="FILE", recorded=True)
 QUIET_OPTION = manner(
-    "The answer in at most 120 characters, also beside a file. No progress bar; on stderr only "
-    "warnings (!), a policy file that is elsewhere or not yours, and variables that excuse.",
+    "Print the answer in at most 120 characters, also if a file is written. No progress bar. On "
+    "stderr only warnings (!), a policy file that is elsewhere or not yours, and what excuses.",
     flag="-q/--quiet",
 )
 FORMAT_OPTION = act(
