@@ -24,7 +24,7 @@ PAGES = {
         "--max-advantage 0.5"
     ),
 }
-SIZE = (820, 760)
+SIZE = (820, 1020)
 # Of so few colours the file is small.
 COLOURS = 32
 
@@ -41,7 +41,9 @@ def take(picture, asked):
         width, height = SIZE
         browse(page, Path(folder), f"--screenshot={shot}", f"--window-size={width},{height}")
         with Image.open(shot) as taken:
-            few = taken.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+            few = taken.convert("RGB").quantize(
+                COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+            )
             few.save(picture, optimize=True)
 
 
