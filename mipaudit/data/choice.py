@@ -521,7 +521,10 @@ def _labels(parts: Sequence[Part], name: str, *, enough: int) -> set[words.Label
 def no_member_column(parts: Sequence[Part]) -> InputError:
     """Return the error for an input in which no column says who is a member."""
     fields = parts[0].fields
-    hint = "Name it with `member_col`, or give the classes as `members` and `holdout`."
+    hint = (
+        "Name it with `member_col`, or give the classes as `members` and `holdout`.\n"
+        "For a file of another kind: mipaudit help which-file"
+    )
     if len(fields) == 1 and parts[0].blob is not None:
         hint = (
             "There is only one column. CSV cells must be separated by comma, semicolon, tab or bar."

@@ -114,6 +114,14 @@ def test_the_readme_shows_every_verdict_and_names_every_python():
         assert version in text_of(README)
 
 
+def test_who_brings_a_file_of_another_kind_is_sent_to_the_page_on_files():
+    *_, last = run("mipaudit estimate sample_data/means.csv").stderr.splitlines()
+    command = last.removeprefix("For a file of another kind: ")
+
+    assert command.startswith("mipaudit help ")
+    assert run(command).stdout.startswith("# Which file have you?")
+
+
 def test_what_the_readme_names_is_there_and_its_picture_is_small():
     named = set(re.findall(r"\]\(([^)#:]+)", text_of(README)))
     (picture,) = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text_of(README))
