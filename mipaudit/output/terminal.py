@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from threading import Timer
 
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress
 
     from mipaudit.output.destination import Destination
     from mipaudit.statements.any_report import AnyReport
@@ -134,6 +135,7 @@ def _is_terminal(stream: object) -> bool:
 
 _PATIENCE: Final = 1.0  # seconds before anything is shown
 _SPEED_SECONDS: Final = 120.0
+_THEN: Final = "computing the answer"
 
 
 @contextmanager
@@ -142,7 +144,8 @@ def progress_bar(
 ) -> Iterator[ProgressCallback | None]:
     """Yield the callback that a run reports its work to, or None where none is shown.
 
-    The bar appears on a terminal only, after a second, and leaves no trace.
+    The bar appears on a terminal only, after a second, and leaves no trace. What the run is at when
+    all is read has a bar of its own: how long that takes is not known.
 
     Args:
         quiet: show none.
@@ -152,36 +155,69 @@ def progress_bar(
     if quiet or not can_show_progress():
         yield None
         return
-    from threading import Lock
-
-    started = time.monotonic()
-    shown: list[tuple[Progress, TaskID]] = []
-    lock = Lock()  # rows are counted by several threads
-
-    def advance(done: int, total: int | None) -> None:
-        """Take in that ``done`` of ``total`` (None: unknown) is behind us."""
-        if not shown and time.monotonic() - started < _PATIENCE:
-            return
-        with lock:
-            if not shown:
-                shown.append(_draw(doing, estimate=estimate))
-        bar, task = shown[0]
-        bar.update(task, completed=done, total=total)
-
+    bar = _Bar(doing, estimate=estimate)
     try:
-        yield advance
+        yield bar.advance
     finally:
-        for bar, _ in shown:
-            bar.stop()
+        bar.close()
 
 
-def _draw(doing: str, *, estimate: bool) -> tuple[Progress, TaskID]:
+class _Bar:
+    """Bars for what is read, or done, and for what follows that.
+
+    Args:
+        doing: what the run is at.
+        estimate: show the time that is left, too.
+    """
+
+    def __init__(self, doing: str, *, estimate: bool) -> None:
+        from threading import Lock
+
+        self._doing, self._estimate = doing, estimate
+        self._from = time.monotonic() + _PATIENCE
+        self._lock = Lock()  # rows are counted by several threads
+        self._drawn: Progress | None = None
+        self._waiting: Timer | None = None
+
+    def advance(self, done: int, total: int | None) -> None:
+        """Take in that ``done`` of ``total`` (None: unknown) is behind us."""
+        left = self._from - time.monotonic()
+        if self._drawn is not None or left <= 0:
+            self._show(done, total)
+        elif total is not None and done >= total and self._waiting is None:
+            from threading import Timer
+
+            # No thread before: it would keep the reading from making copies of this process.
+            self._waiting = Timer(left, self._show, (done, total))
+            self._waiting.daemon = True
+            self._waiting.start()
+
+    def _show(self, done: int, total: int | None) -> None:
+        with self._lock:
+            bar = self._drawn = self._drawn or _draw(self._doing, estimate=self._estimate)
+            what = self._doing if total is not None else f"{self._doing}, {done:,} rows"
+            bar.update(bar.task_ids[0], description=what, completed=done, total=total)
+            if total is not None and done >= total and not bar.task_ids[1:]:
+                bar.add_task(_THEN, total=None)
+
+    def close(self) -> None:
+        """Take the bars away, all at 100%."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting.join()
+        if self._drawn is not None:
+            for task in self._drawn.tasks:
+                self._drawn.update(task.id, total=task.total or 1, completed=task.total or 1)
+            self._drawn.stop()
+
+
+def _draw(doing: str, *, estimate: bool) -> Progress:
     from rich import progress as parts
     from rich.console import Console
 
     left = [parts.TextColumn("left"), parts.TimeRemainingColumn()] if estimate else []
     progress = parts.Progress(
-        parts.TextColumn(doing),
+        parts.TextColumn("{task.description}"),
         parts.BarColumn(),
         parts.TaskProgressColumn(),
         parts.TimeElapsedColumn(),
@@ -191,5 +227,6 @@ def _draw(doing: str, *, estimate: bool) -> tuple[Progress, TaskID]:
         # A piece of work may take seconds: the speed is that of the last minutes.
         speed_estimate_period=_SPEED_SECONDS,
     )
+    progress.add_task(doing, total=None)
     progress.start()
-    return progress, progress.add_task(doing, total=None)
+    return progress
