@@ -100,7 +100,7 @@ def pictured(table: Table, rows: Sequence[Any], report: Fields) -> Iterator[Pict
     """
     if not rows:
         return
-    title = filled(table.title, report)
+    title = f"{filled(table.title, report).removesuffix('.')}."
     match table.picture:
         case "intervals":
             start, limit = (None, None) if table.axis is None else map(report.get, table.axis)
@@ -204,15 +204,15 @@ def intervals(
         limit: across all rows.
         allowed: what that is called, or what a row alone is allowed.
     """
-    shown, across, said = bars[:_MOST_ROWS], "", [_ended(caption)]
-    given = [x for one in shown for x in _figures(one) if x is not None]
+    shown, across, said = bars[:_MOST_ROWS], "", [caption]
+    given = [x for one in shown for x in one[1:5] if x is not None]
     if limit is not None:  # with room for what is above it
         given.append(beyond(limit, start))
     scale = Scale.over(given, start)
     below = scale.low < start
     most = "" if limit is None else number_text(limit)
     if most:
-        across += f" {_capital(allowed)} is {most}."
+        across += f" {allowed.capitalize()} is {most}."
         said.append(f"What is right of the dashed line is above {allowed} of {most}.")
     if start > 0:
         across += f" Blind guessing {value_text(start)}."
@@ -222,7 +222,7 @@ def intervals(
     if any(one.upper is None or (below and one.lower is None) for one in shown):
         said.append(_OPEN)
     shapes = zip(_SHAPES, ("at least", "best estimate", "at most"), strict=False)
-    used = zip(shapes, zip(*map(_figures, shown), strict=True), strict=False)
+    used = zip(shapes, zip(*(one[1:5] for one in shown), strict=True), strict=False)
     span = f" on an axis from {number_text(scale.low)} to {number_text(scale.high)}"
     told = _told([f"{one.name}: {_limits_text(one, allowed)}" for one in bars])
     svg = drawn_rows(
@@ -233,7 +233,7 @@ def intervals(
         limit=None if limit is None else (limit, f"{allowed.removeprefix('the ')} {most}"),
         key=[one for one, figures in used if any(x is not None for x in figures)],
     )
-    return Picture(svg, f"{_capital(what)}{span}. {told}.{across}", " ".join(said))
+    return Picture(svg, f"{what.capitalize()}{span}. {told}.{across}", " ".join(said))
 
 
 def _interval(one: Bar, scale: Scale, *, below: bool) -> Iterator[str]:
@@ -244,20 +244,16 @@ def _interval(one: Bar, scale: Scale, *, below: bool) -> Iterator[str]:
         scale: its axis.
         below: whether there is anything left of blind guessing.
     """
-    known = [scale.at(x) for x in _figures(one)[:3] if x is not None] or ["0%"]
+    known = [scale.at(x) for x in one[1:4] if x is not None] or ["0%"]
     left = "0%" if one.lower is None and not below else known[0]
     yield line(left, known[-1], _PALE)
     if one.upper is None:
         yield line(known[-1], "100%", _DASHED) + put(_ONWARD, "100%")
     if one.lower is None and below:
         yield line("0%", left, _DASHED) + put(_BACK, "0%")
-    for shape, value in zip(_SHAPES, _figures(one), strict=True):
+    for shape, value in zip(_SHAPES, one[1:5], strict=True):
         if value is not None:
             yield put(shape, scale.at(value))
-
-
-def _figures(one: Bar) -> tuple[float | None, ...]:
-    return one.lower, one.value, one.upper, one.allowed
 
 
 def amounts(bars: Sequence[Bar], *, what: str, caption: str) -> Picture:
@@ -272,7 +268,7 @@ def amounts(bars: Sequence[Bar], *, what: str, caption: str) -> Picture:
     shown = bars[:_MOST_ROWS]
     values = [one.value or 0.0 for one in shown]
     scale = Scale.over(one for one in values if one <= _MANY_TIMES * min(values))
-    rows, said = [], [_ended(caption)]
+    rows, said = [], [caption]
     for one, value in zip(shown, values, strict=True):
         fill = f'fill="{ORANGE if one.chosen else BLUE}"'
         bar = f'<rect y="-6" width="{scale.at(value)}" height="12" {fill}/>'
@@ -288,7 +284,7 @@ def amounts(bars: Sequence[Bar], *, what: str, caption: str) -> Picture:
         said.append("A bar that ends in an arrow is longer than the axis.")
     told = _told([f"{one.name}: {one.text}" + ", chosen" * one.chosen for one in bars])
     svg = drawn_rows(rows, scale, what=what)
-    return Picture(svg, f"{_capital(what)}. {told}.", " ".join(said))
+    return Picture(svg, f"{what.capitalize()}. {told}.", " ".join(said))
 
 
 def _told(rows: Sequence[str]) -> str:
@@ -303,14 +299,6 @@ def _limits_text(one: Bar, allowed: str) -> str:
     most = "" if one.upper is None else f"at most {upper_text(one.upper)}"
     own = "" if one.allowed is None else f", {allowed} {number_text(one.allowed)}"
     return (", ".join(filter(None, (least, most))) or "no limit") + own
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _ended(text: str) -> str:
-    return text if text.endswith(".") else f"{text}."
 
 
 def _gutter(one: Bar) -> tuple[str, ...]:
