@@ -81,6 +81,7 @@ def _safe(text: str) -> str:
 
 
 _TEMPLATE: Final = "page.html.j2"
+_MEASURES: Final = frozenset({"advantage", "blind advantage", "risk", "epsilon"})
 _SAID: Final = 2  # of what was read, so many names make a title
 # Of a printed sheet, in letters and points: a line, its height, a pixel of a picture, and what
 # the head and its pictures may take so that there is room to sign.
@@ -142,7 +143,11 @@ def notebook_html(walk: Walk) -> str:
     """Return what a notebook shows: the answer, its pictures, what it does not say, the rest."""
     pictures = [one.inert() for one in walk.leading]
     page = _template().render(
-        _head(walk), title=walk.title, pictures=pictures, parts=tuple(_folded(walk, inert=True))
+        _head(walk),
+        title=walk.title,
+        question=kind_of(walk.report.command).question,
+        pictures=pictures,
+        parts=tuple(_folded(walk, inert=True)),
     )
     body = page.partition("</header>")[2].partition("</main>")[0]
     return f'<div class="mipaudit">{_NOTEBOOK}{body}</div>'
@@ -163,6 +168,10 @@ def _head(walk: Walk) -> dict[str, Any]:
         once = walk.answer.replace(more, "").rstrip() if more else walk.answer
         figures = f"For a statistician: {once} {figures}"
     caveats, warnings = walk.caveats, walk.warnings
+    said = f"{plainly} {figures}".casefold()
+    words = ((word, text) for word, text in walk.terms if word in _MEASURES and word in said)
+    measure = ": ".join(next(words, ()))
+    head = (plainly, walk.beside, figures, measure, *warnings)
     return {
         "answer": answer,
         "more": more,
@@ -170,14 +179,9 @@ def _head(walk: Walk) -> dict[str, Any]:
         "mood": walk.mood,
         "figures": figures,
         "warnings": warnings,
-        # Where a sentence for everybody is the answer, it needs no word of ours.
-        "terms": [
-            one
-            for one in walk.terms
-            if plainly == walk.answer and re.search(rf"(?i)\b{re.escape(one[0])}\b", plainly)
-        ],
+        "measure": measure[:1].upper() + measure[1:],
         "unsaid": caveats,
-        "long": _height((plainly, walk.beside, figures, *warnings), caveats, walk) > _MOST_POINTS,
+        "long": _height(head, caveats, walk) > _MOST_POINTS,
         "following": walk.following,
     }
 

@@ -34,7 +34,7 @@ LAYOUT: Final = Layout(
     ),
     tables=(
         Table(
-            "Groups of records with like scores: those first that give members away most",
+            "Groups of records with similar scores: those first that give members away most",
             "most_exposed",
             (Column("", "{members:count} members, {holdout:count} holdout: {speaks_for}"), *_RISK),
             whole=False,
@@ -113,7 +113,7 @@ LAYOUT: Final = Layout(
             axis=("", "guessing"),
         ),
         Table(
-            "Groups of records with like scores, the most exposed as used first",
+            "Groups of records with similar scores, the most exposed as used first",
             "cells_first",
             (Column("", "{members:count} members, {holdout:count} holdout: {speaks_for}"), *_RISK),
             whole=False,
@@ -174,7 +174,7 @@ LAYOUT: Final = Layout(
     cases=(POLICY_CASES,),
     beside=(
         "[{harm}\n]A score is a number for each record, made from the release: "
-        "{design.score_column:quoted} was taken as given. A risk of 1 is certainty. It "
-        "is an average over records with like scores: one of them may be exposed far more."
+        "{design.score_column:quoted} was taken as given. A risk is an average "
+        "over records with similar scores: one of them may be exposed far more."
     ),
 )

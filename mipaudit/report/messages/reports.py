@@ -54,9 +54,9 @@ COMPARE: Final[Texts] = {
     "figure_shrank": "{FIGURE}smaller{REST}",
     "no_figure_changed": "No figure is shown to have changed since {versus:quoted}.",
     # The same as right guesses, for everybody.
-    "right_query_leaks_most": "{more:quoted} reveals more {ABOUT} than any other of these queries: "
+    "right_query_leaks_most": "{more:quoted} reveals more than any other query: "
     "{RIGHT}more{TIMES}{CLEVERER}",
-    "right_query_leaks_more": "{more:quoted} reveals more {ABOUT} than {less:quoted}: "
+    "right_query_leaks_more": "{more:quoted} reveals more than {less:quoted}: "
     "{RIGHT}more{TIMES}{CLEVERER}",
     "right_no_query_leaks_more": "No query is shown to reveal more than another {ABOUT}.",
     "right_queries_leak": "With {leaks:count} of {queries:count} queries an attacker surely "
