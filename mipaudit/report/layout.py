@@ -231,7 +231,7 @@ LIMIT_WORDS: Final = (
 ADVANTAGE_WORDS: Final = (
     ("advantage", "how well somebody can tell whose records were used, {design.prior:scale}"),
     ("times in 100", "{design.prior:guessed}"),
-    ("members", "records that were used, as in training; holdout records are alike, unused."),
+    ("members", "records that were used, as in training; holdout records are similar, unused."),
     ("confidence", "such statements are wrong at most {design.confidence:wrong} times in 100."),
-    ("prior", "{design.prior:number}: how likely a challenged record is a member."),
+    ("prior", "{design.prior:number}: how likely it is that a challenged record is a member."),
 )

@@ -123,7 +123,7 @@ KINDS: Final = (
     ),
     Kind(
         commands=("compare",),
-        question="Which query tells more about whose records were in the training data?",
+        question="Which query reveals more about whose records were in the training data?",
         type="CompareReport",
         tables=("advantages", "differences", "best_of", "together", "gains"),
         figures=("advantages", "differences", "best_of", "together", "gains"),
@@ -133,7 +133,8 @@ KINDS: Final = (
     ),
     Kind(
         commands=("compare reports",),
-        question="Does the new release tell more about whose records were used than the old one?",
+        question="Does the new release reveal more about whose records were used than the old "
+        "release?",
         type="ReportComparison",
         tables=("changes", "figures", "beside_any", "policy"),
         figures=("changes",),
@@ -160,7 +161,7 @@ KINDS: Final = (
     ),
     Kind(
         commands=("query losses", "query lira"),
-        question="What does the model say of records that it was and was not trained on?",
+        question="What does the model say about records that it was and was not trained on?",
         type="ModelQueryReport",
         tables=("scores",),
         name="model-query",
@@ -202,7 +203,7 @@ KINDS: Final = (
     ),
     Kind(
         commands=("simulate",),
-        question="What is true of scores that were drawn from a known law?",
+        question="What is true of scores that were drawn from a known distribution?",
         type="mipaudit.validation.truth:TruthReport",
         tables=("truths",),
         figures=("truths",),
@@ -211,7 +212,7 @@ KINDS: Final = (
     ),
     Kind(
         commands=("simulate --list",),
-        question="Which laws can scores be drawn from?",
+        question="Which distributions can scores be drawn from?",
         type="mipaudit.validation.truth:ScenarioList",
         tables=("scenarios",),
         name="scenarios",
@@ -227,7 +228,7 @@ KINDS: Final = (
     ),
     Kind(
         commands=("history",),
-        question="How did what can be told of whose records were used change over time?",
+        question="How did the leak about whose records were used change over time?",
         type="HistoryReport",
         tables=("reports", "advantages", "steps"),
     ),

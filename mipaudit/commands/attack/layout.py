@@ -41,11 +41,11 @@ LAYOUT: Final = Layout(
             (Column("attacker", "{attackers:attacker}"), SHORT_SCORE, AXIS, *SHORT_LIMITS),
             caption=(
                 "Advantage, from [{guessing:best} (blind guessing)][0 (none){guessing:unless}] to "
-                "1 (sure), each line by itself; any attacker: the best, as in mipaudit estimate."
-                "[ ┃ is the limit{drawn:said}.]"
+                "1 (sure), each row by itself; any attacker: the best one, as in mipaudit "
+                "estimate.[ ┃ is the limit{drawn:said}.]"
             ),
-            legend="Advantage, [{guessing:best} (guessing)][0 (none){guessing:unless}] to 1 (sure)"
-            ", each line by itself.[ ┃: limit{drawn:said}.]",
+            legend="Advantage, [{guessing:best} (guessing)][0 (none){guessing:unless}] to 1 "
+            "(sure), each row by itself.[ ┃: limit{drawn:said}.]",
             short=None,
             whole=False,
             picture="intervals",
@@ -77,7 +77,7 @@ LAYOUT: Final = Layout(
             ),
         ),
         Table(
-            "How each guesses",
+            "How each attack guesses",
             "strongest",
             (
                 SCORE,
@@ -103,8 +103,8 @@ LAYOUT: Final = Layout(
             beside="details",
             unless=(("value", _NONE),),
             prose=True,
-            note="Any attacker has at least the first figure more; the best of those named has at "
-            "most the second.",
+            note="The best of all attackers has at least the first figure more; the best attacker "
+            "of the class named has at most the second figure more.",
         ),
         Table(
             "Whose attacks these are",
@@ -120,8 +120,9 @@ LAYOUT: Final = Layout(
             note="{design.confidence:percent} confidence for all classes together.",
         ),
         Table(
-            "Generalization gap: mean [squared residual{design.residuals:said}]"
-            "[score{design.residuals:unless}] of one class less that of the other",
+            "Generalization gap: mean [squared "
+            "residual{design.residuals:said}][score{design.residuals:unless}] of one class minus "
+            "that of the other",
             "gaps",
             (
                 SCORE,
@@ -137,7 +138,10 @@ LAYOUT: Final = Layout(
         *LIMIT_WORDS,
         ("any attacker", "The best attacker who sees the score, whatever they do with it."),
         ("member if", "{design.sides:names}, of {design.score_columns:names}"),
-        ("judged on", "members and holdout records; an attack that learns does so from others."),
+        (
+            "judged on",
+            "members and holdout records; an attack that learns uses other records for that.",
+        ),
         *ADVANTAGE_WORDS,
         (
             "each pair of limits",

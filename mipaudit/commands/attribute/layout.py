@@ -23,18 +23,17 @@ from mipaudit.report.layout import (
 _CHECK: Final = (Column("limit on", "{quantity:status}"), STATUS, LIMIT_NUMBER, *CHECK)
 _ZERO: Final = ("", "")
 _NO_MODEL: Final = (
-    "[No model: always {commonest.name:quoted}, the commonest value, is right for "
-    "{commonest.right_of_members:best} of the members and {commonest.right_of_holdout:best} of the "
-    "others.]"
+    "[Without the model: always guessing {commonest.name:quoted}, the most common value, is right "
+    "for {commonest.right_of_members:best} of the members and {commonest.right_of_holdout:best} of "
+    "the others.]"
 )
 
 LAYOUT: Final = Layout(
     about=(
         "{design.attribute_column:quoted} ({design.n_values:count} "
-        "{design.n_values:value|values}), guessed by {design.guess_column:quoted} of "
-        "{design.n_members:members} and "
-        "{design.n_holdout:holdout}; "
-        "{design.confidence:percent} confidence."
+        "{design.n_values:value|values}), guessed in column {design.guess_column:quoted} for "
+        "{design.n_members:members} and {design.n_holdout:holdout}; {design.confidence:percent} "
+        "confidence."
     ),
     tables=(
         Table(
@@ -58,14 +57,15 @@ LAYOUT: Final = Layout(
         ),
         Table("The limits of the policy", "limits", (*_CHECK,), short=None, whole=False),
         Table(
-            "How much better each value is guessed of members",
+            "How much more often each value is guessed right for members",
             "by_value",
             (Column("value", "{group:short}[ ({selection})]"), AXIS, *SHORT_LIMITS),
-            caption="How much better each value is guessed of members, limits for all together.",
+            caption="How much more often each value is guessed right for members, limits for all "
+            "together.",
             short=None,
             whole=False,
             picture="intervals",
-            of="how much better members are guessed",
+            of="how much more often members are guessed right",
             axis=_ZERO,
         ),
         Table(
@@ -80,15 +80,21 @@ LAYOUT: Final = Layout(
             ),
             beside="shares",
             note="right: share of the members with the value who were guessed right; of holdout: "
-            "the same of holdout records; then the difference, with {design.confidence:percent} "
+            "the same for holdout records; then the difference, with {design.confidence:percent} "
             "confidence for all values together.",
         ),
     ),
     terms=(
-        ("attribute advantage", "how much better members are guessed, each value by its share"),
-        ("membership advantage", "how well a right guess tells members, to who knows the truth"),
-        ("right of members", "share of the members of whom the attribute was guessed right"),
-        ("right of holdout", "the same of holdout records: what is told of everybody alike"),
+        (
+            "attribute advantage",
+            "how much more often members are guessed right, each value by its share",
+        ),
+        (
+            "membership advantage",
+            "how well a right guess reveals membership to somebody who knows the true value",
+        ),
+        ("right of members", "share of the members whose attribute was guessed right"),
+        ("right of holdout", "the same for holdout records: what can be guessed about everybody"),
     ),
     cases=(Cases("policy", "attribute", "{quantity:status} {limit:number}", "{reason}"),),
 )

@@ -13,11 +13,11 @@ _RULED_OUT: Final = (
 
 _PROMISE: Final = (
     "[Guarantee: {promised}.][ At delta {guarantee.delta:number} its epsilon is "
-    "{guarantee.epsilon:most_figure}.][ At delta {guarantee.delta:number} no epsilon holds"
-    "{guarantee.epsilon_reason:said}.][ Neighbours: by {guarantee.adjacency}"
-    "{guarantee.adjacency_assumed:unless}.][ Which neighbours it is about was not said "
-    "(`adjacency`): both readings are shown, and the harsher one, added or removed, is used below"
-    "{guarantee.adjacency_assumed:said}.]"
+    "{guarantee.epsilon:most_figure}.][ At delta {guarantee.delta:number} no epsilon "
+    "holds{guarantee.epsilon_reason:said}.][ Neighbours: by "
+    "{guarantee.adjacency}{guarantee.adjacency_assumed:unless}.][ You did not say whether "
+    "neighbours replace a record or add or remove one (`adjacency`). Both readings are shown; the "
+    "harsher one, added or removed, is used below{guarantee.adjacency_assumed:said}.]"
 )
 _KEPT: Final = (
     "At most: [epsilon at delta {kept.0.delta:number}, {kept.0.epsilon:said}]mu of Gaussian "
@@ -102,8 +102,9 @@ LAYOUT: Final = Layout(
             legend="At most: [epsilon (delta {kept.0.delta:number}), {kept.0.epsilon:said}]mu. At "
             "least, at sensitivity {kept.0.sensitivity:number}: s.d., scale.",
             short=None,
-            note="[Present or absent, success without the record is from a release made without "
-            "it; else from one made with another in its place{target.baseline:said}.]",
+            note="[In rows with 'present or absent', success without the record means from a "
+            "release made without it; in the other rows, from a release made with another record "
+            "in its place{target.baseline:said}.]",
         ),
         Table(
             "What the counts rule out",
@@ -129,13 +130,13 @@ LAYOUT: Final = Layout(
         ("guessing right", "[{attacker.prior:guessed}]"),
         (
             "certainty",
-            "[of the most telling output; at 1, one may give a record away{guarantee:said}.]",
+            "[of the most revealing output; at 1, one may give a record away{guarantee:said}.]",
         ),
         ("by substitution", "one record is exchanged for another"),
         ("by add-remove", "one record is added or removed"),
-        ("fixed", "[a number of runs that was chosen: all count as published{tuned:said}.]"),
+        ("fixed", "[a number of runs that was chosen: every run counts as published{tuned:said}.]"),
         ("poisson, geometric, logarithmic", "[laws of that number, with this mean{tuned:said}.]"),
     ),
     title="[What {promised} allows]",
-    untold="bounds say what could happen, and judge nothing",
+    untold="bounds show what could happen, and judge nothing",
 )

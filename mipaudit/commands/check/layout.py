@@ -9,11 +9,11 @@ from mipaudit.report.layout import Column, Layout, Table
 LAYOUT: Final = Layout(
     tables=(
         Table(
-            "What each column was taken for",
+            "How each column is used",
             "columns",
             (
                 Column("column", "{short}"),
-                Column("taken for", "{treated}"),
+                Column("used as", "{treated}"),
                 Column("holds", "{kind}"),
                 Column("distinct", "{distinct:counted}"),
                 Column("repeated", "{atoms:counted}"),
@@ -24,7 +24,7 @@ LAYOUT: Final = Layout(
         ),
     ),
     terms=(
-        ("repeated", "values that many records share; they are treated on their own"),
+        ("repeated", "values that many records share; each is treated separately"),
         ("tied rows", "records that share their value with another record"),
         ("-", "not counted: there are too many rows"),
     ),

@@ -28,7 +28,7 @@ LAYOUT: Final = Layout(
                 Column("of", "{judged.guesses:counted}"),
             ),
             caption="Epsilon at delta {design.delta:number}, lower limits[, {common}]; right "
-            "guesses, of all.[ ┃ is the claim{drawn:said}.]",
+            "guesses, out of all.[ ┃ is the claim{drawn:said}.]",
             legend="Epsilon at delta {design.delta:number}, lower limits[, {common}]."
             "[ ┃: claim{claim.epsilon:said}.]",
             short=None,
@@ -57,9 +57,9 @@ LAYOUT: Final = Layout(
                 Column("needed", "[{needed:count}][none{needed:unless}]", "needed_reason"),
                 Column("guesses", "{needed_guesses:counted}"),
             ),
-            caption="The least true epsilon with which the claim is refuted with probability "
-            "{claim.power.0.power:percent}, and the runs of each kind, or canaries, that it takes "
-            "if the truth is {claim.power.0.true_epsilon:number}.",
+            caption="The smallest true epsilon at which the claim is refuted with probability "
+            "{claim.power.0.power:percent}, and the runs of each kind, or the canaries, that are "
+            "needed if the truth is {claim.power.0.true_epsilon:number}.",
         ),
         Table("What it rests on", "rests_on", (Column("", "{message}"),), prose=True),
     ),
@@ -68,11 +68,11 @@ LAYOUT: Final = Layout(
             "epsilon",
             (
                 "how far a release may move the odds that a record was used: by a factor of at "
-                "most e to the power of epsilon. 0 is not at all, 1 is a factor of 2.7, 5 one of "
+                "most e to the power of epsilon. 0: not at all; 1: a factor of 2.7; 5: a factor of "
                 "148."
             ),
         ),
-        ("delta", "how likely that may fail."),
+        ("delta", "the small probability with which the promise may fail."),
     ),
     cases=(Cases("claim", "epsilon", "claim", "{reason}"),),
     untold="no claim was given to refute",

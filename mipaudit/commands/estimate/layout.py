@@ -27,9 +27,9 @@ _CLAIM: Final = Column("claim", "({epsilon:number}, {delta:number}), {adjacency}
 _NO_INTERVAL: Final = (("validity", ("not-an-interval",)),)
 _LINES: Final = (
     "Membership advantage, from [{guessing:best} (blind guessing)][0 (none){guessing:unless}] to 1 "
-    "(sure). At most: {shown_attackers:class}.[ ┃ is the limit{drawn:said}.]"
-    "[ AUC{lines.0.auc:said}][, TPR at FPR 1%{lines.0.auc:said}{lines.0.tpr:said}]"
-    "[: limits, one threshold.{lines.0.auc:said}]"
+    "(sure). 'At most' holds {shown_attackers:class}.[ ┃ is the limit{drawn:said}.][ "
+    "AUC{lines.0.auc:said}][, TPR at FPR 1%{lines.0.auc:said}{lines.0.tpr:said}][: limits, one "
+    "threshold.{lines.0.auc:said}]"
 )
 _LEGEND: Final = (
     "Advantage, [{guessing:best} (guessing)][0 (none){guessing:unless}] to 1 (sure). At most: "
@@ -125,11 +125,11 @@ LAYOUT: Final = Layout(
                 Column("at most", "{upper:counted_most}"),
             ),
             caption=_PEOPLE,
-            note="It takes the audited records for a random sample of these people's, one each: "
-            "members of those who are in the training data, holdout of the others. The figures are "
-            "their number times (accuracy - max(p, 1 - p)); limits hold as those of the advantage. "
-            "[The prior is the default: nobody declared how many were in the training data"
-            "{prior_unstated:said}.]",
+            note="Assumes that each person has one record, and that the audited records are a "
+            "random sample of these people's records: members of people in the training data, "
+            "holdout records of the others. The figures are the number of people times (accuracy - "
+            "max(p, 1 - p)); limits hold as those of the advantage. [The prior is the default: "
+            "nobody declared how many were in the training data{prior_unstated:said}.]",
         ),
         Table(
             "Metrics (larger: a better attacker)",
@@ -188,8 +188,8 @@ LAYOUT: Final = Layout(
             unless=_NO_INTERVAL,
         ),
         Table(
-            "Any difference at all (membership, or another): p-value, small if they differ; a "
-            "verdict rests on it only if a policy asks",
+            "Any difference between members and holdout, by membership or for another reason: "
+            "p-value, small if they differ; a verdict rests on it only if a policy asks",
             "estimates",
             (SCORE, Column("p-value", "{value:value}")),
             where=(("quantity", ("any_difference",)),),
@@ -223,14 +223,15 @@ LAYOUT: Final = Layout(
         (
             "limits",
             (
-                "[All limits together hold with {design.confidence:percent} confidence."
-                "{design.joint:said}][Each pair of limits holds with {design.confidence:percent} "
-                "confidence{design.joint:unless}][, over all score columns together{several:said}"
-                "{design.joint:unless}][; different rows are not joint.{design.joint:unless}]"
+                "[All limits together hold with {design.confidence:percent} "
+                "confidence.{design.joint:said}][Each pair of limits holds with "
+                "{design.confidence:percent} confidence{design.joint:unless}][, over all score "
+                "columns together{several:said}{design.joint:unless}][; different rows do not hold "
+                "jointly.{design.joint:unless}]"
             ),
         ),
-        ("same rows", "The best attacker chosen and judged on the same rows: too high on average."),
-        ("judged on", "members and holdout records behind 'at least'; the rest chose attackers."),
+        ("same rows", "The best attacker, tuned and tested on the same rows: too high on average."),
+        ("judged on", "members and holdout records for 'at least'; the others trained attackers."),
         *ADVANTAGE_WORDS,
     ),
     cases=(

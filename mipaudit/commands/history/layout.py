@@ -38,7 +38,7 @@ LAYOUT: Final = Layout(
                 Column("limit", "[{limit:number}][-{limit:unless}]"),
             ),
             by=("against", "prior"),
-            caption="Membership advantage at prior {row.prior:number}. At most: "
+            caption="Membership advantage at prior {row.prior:number}. 'At most' holds "
             "{row.against:class}.",
             legend="Advantage at prior {row.prior:number}. At most: {row.against:attackers}.",
             short=None,
@@ -46,7 +46,7 @@ LAYOUT: Final = Layout(
             allowed=("limit", "the limit"),
         ),
         Table(
-            "What was asked otherwise than in the report before",
+            "Settings that differ from the report before",
             "steps",
             (
                 _REPORT,
@@ -58,7 +58,7 @@ LAYOUT: Final = Layout(
             short=None,
         ),
     ),
-    following="[compare two of them: mipaudit compare OLD NEW says whether one surely leaks more."
-    "{several:said}]",
+    following="[compare two of them: mipaudit compare OLD NEW shows whether one surely leaks "
+    "more.{several:said}]",
     untold="a history judges nothing",
 )

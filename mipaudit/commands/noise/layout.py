@@ -16,19 +16,17 @@ _ERRORS: Final = (
 _CALIBRATED: Final = (
     "Calibrated on {measured.n_splits:count} splits of {measured.n_coordinates:count} "
     "{measured.n_coordinates:number|numbers}[ and {measured.n_pairs:count} swap pairs]. The total "
-    "error is the root mean square length of the noise[, in the units of the table"
-    "{given_units:said}]"
-    "[, each number in units of its spread over the splits{given_units:unless}]."
-    "[ Not taken: {measured.skipped_columns:names}.]"
+    "error is the root mean square length of the noise[, in the units of the "
+    "table{given_units:said}][, each number in units of its spread over the "
+    "splits{given_units:unless}].[ Not used: {measured.skipped_columns:names}.]"
 )
 
 LAYOUT: Final = Layout(
     about=(
-        "The promise: whoever sees the release says of {protected} whether it was trained on with "
-        "an accuracy of at most {accuracy:exact}: {guessing:exact} by guessing, and eta = "
-        "{eta:number} above. That is an advantage of {advantage:exact}"
-        "[, as with differential privacy (one record exchanged) at epsilon "
-        "{equivalent_epsilon:figure}]."
+        "The promise: an attacker who sees the release tells whether {protected} was trained on "
+        "with an accuracy of at most {accuracy:exact}: {guessing:exact} by guessing, and eta = "
+        "{eta:number} above that. That is an advantage of {advantage:exact}[, as with differential "
+        "privacy (one record exchanged) at epsilon {equivalent_epsilon:figure}]."
     ),
     tables=(
         Table(
@@ -38,7 +36,7 @@ LAYOUT: Final = Layout(
             short=None,
         ),
         Table(
-            "Calibrations of the splits that were considered",
+            "Calibrations on the splits that were considered",
             "measured.candidates",
             (
                 Column("", "[->{chosen:said}]"),
@@ -57,8 +55,8 @@ LAYOUT: Final = Layout(
             of="total error",
         ),
         Table(
-            "Moments of the release that were estimated from the splits; those of different shapes "
-            "are in different units",
+            "Moments of the release, estimated from the splits; different shapes have different "
+            "units",
             "measured.candidates",
             (
                 Column("moment for", "{calibration}"),
@@ -78,7 +76,7 @@ LAYOUT: Final = Layout(
             ),
         ),
         Table(
-            "What it adds to your release",
+            "The error that the noise adds to your release",
             "multipliers",
             (
                 _CALIBRATION,
@@ -114,5 +112,5 @@ LAYOUT: Final = Layout(
         ("gaussian", "the scale is the standard deviation of each number"),
     ),
     title="Noise that keeps eta = {eta:number}",
-    untold="noise says what a promise takes, and judges nothing",
+    untold="noise shows what a promise needs, and judges nothing",
 )

@@ -8,10 +8,9 @@ from mipaudit.report.layout import Column, Layout, Table
 
 _COLUMN: Final = Column("column", "{column}")
 _HOW: Final = (
-    "{compared_by} The scales are those of the {encoded_on} table alone. "
-    "[Neighbours were found by {search:text}, exactly.{searched:said}]"
-    "[No query asked for neighbours.{searched:unless}]"
-    "[ Classifier: {classifier:text}.][ It took {seconds:thousandths} seconds.]"
+    "{compared_by} The scales come from the {encoded_on} table only. [Neighbours were found by "
+    "{search:text}, exactly.{searched:said}][No query asked for neighbours.{searched:unless}][ "
+    "Classifier: {classifier:text}.][ It took {seconds:thousandths} seconds.]"
 )
 
 LAYOUT: Final = Layout(

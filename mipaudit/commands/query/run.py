@@ -63,13 +63,14 @@ LIMITATIONS: Final = (
 _SAYS: Final[Mapping[Kind, str]] = {
     "nn": "distance to the nearest synthetic record (Liu et al. 2021, eq. 19)",
     "kth": "distance to synthetic neighbour number {0.neighbours}",
-    "lnr": "distance to the nearest synthetic record over that to number {0.neighbours}",
+    "lnr": "distance to the nearest synthetic record divided by the distance to number "
+    "{0.neighbours}",
     "mc": "Monte-Carlo: minus the mean log distance within a ball (Liu et al. 2021, eq. 18)",
     "share": "share of the synthetic records that lie within a ball",
-    "density": "log of the density of the synthetic over that of the reference records "
-    "(DOMIAS), on {0.components} main directions at most",
-    "classifier": "log odds of being synthetic, by a classifier taught on synthetic and "
-    "reference records",
+    "density": "log of the density of the synthetic records divided by that of the reference "
+    "records (DOMIAS), on at most {0.components} main directions",
+    "classifier": "log odds of being synthetic, by a classifier trained on synthetic and reference "
+    "records",
 }
 _WHOLE: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")
 # What a CSV score file takes for whole, and so for a label: 19 digits are read as a fraction.

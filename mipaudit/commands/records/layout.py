@@ -22,7 +22,7 @@ _RISK: Final = (
 )
 _COUNTS: Final = (Column("members", "{members:count}"), Column("holdout", "{holdout:count}"))
 _CELL: Final = Column("cell", "{cell:number}")
-_SPEAKS: Final = Column("speaks for", "{speaks_for}")
+_SPEAKS: Final = Column("points to", "{speaks_for}")
 _JOINTLY: Final = "Each column holds with {design.confidence:percent} confidence for all groups."
 
 LAYOUT: Final = Layout(
@@ -54,12 +54,12 @@ LAYOUT: Final = Layout(
             ),
             words=1,
             caption="Records by the risk of their cell: [0 is even odds, {guessing:best} blind "
-            "guessing][0 tells nothing{guessing:unless}], 1 is certain.",
+            "guessing][0 reveals nothing{guessing:unless}], 1 is certain.",
             legend="Records by the risk of their cell: [0 even odds, {guessing:best} guessing, 1 "
-            "certain][0 tells nothing, 1 is certain{guessing:unless}].",
+            "certain][0 reveals nothing, 1 is certain{guessing:unless}].",
             short=None,
-            note="Surely: the lower limit of their cell is so high. Each row counts those of the "
-            "rows above it, too.",
+            note="Surely: the lower limit of the cell is that high. Each row includes the records "
+            "of the rows above it.",
         ),
         OPEN_LIMITS,
         Table(
@@ -94,10 +94,10 @@ LAYOUT: Final = Layout(
                 *_RISK,
             ),
             words=4,
-            caption="The most exposed records; {top_tied:count} are as exposed as the last, and "
-            "which of them are shown is drawn. Rows of the input count from 0.",
-            legend="The most exposed records (rows from 0); {top_tied:count} are as exposed as the "
-            "last.",
+            caption="The most exposed records. As exposed as the last one: {top_tied:count}; which "
+            "of these are shown is random. Rows of the input are numbered from 0.",
+            legend="The most exposed records (rows from 0). As exposed as the last: "
+            "{top_tied:count}.",
             short=None,
         ),
         Table(
@@ -115,7 +115,7 @@ LAYOUT: Final = Layout(
         Table(
             "Groups of records with similar scores, the most exposed as used first",
             "cells_first",
-            (Column("", "{members:count} members, {holdout:count} holdout: {speaks_for}"), *_RISK),
+            (Column("", "{members:members}, {holdout:count} holdout: {speaks_for}"), *_RISK),
             whole=False,
             picture="intervals",
             of="risk of a record",
@@ -147,7 +147,7 @@ LAYOUT: Final = Layout(
             note=_JOINTLY,
         ),
         Table(
-            "One attack in the group, less the same attack in the rest",
+            "The same attack in the group minus in the rest",
             "differences",
             (
                 Column("group", "{group}"),
@@ -163,13 +163,16 @@ LAYOUT: Final = Layout(
         ),
     ),
     terms=(
-        ("cell", "records with like scores; its risk is the average over them."),
-        ("group", "of records with like scores: a cell; else what the columns asked for tell."),
-        ("risk", "how surely one can tell whether a record was used, {design.prior:scale}"),
+        ("cell", "a score range, or a single value; its risk is the average over its records."),
+        (
+            "group",
+            "records with similar scores (a cell), or with equal values in the `by` columns.",
+        ),
+        ("risk", "how surely somebody can tell whether a record was used, {design.prior:scale}"),
         ("times in 100", "{design.prior:guessed}"),
-        ("speaks for", "what the limits leave no doubt of: that a record was used, or not."),
+        ("points to", "what the limits show: the record was used (member) or was not (holdout)."),
         ("confidence", "such statements are wrong at most {design.confidence:wrong} times in 100."),
-        ("members", "records that were used, as in training; holdout records are alike, unused."),
+        ("members", "records that were used, as in training; holdout records are similar, unused."),
     ),
     cases=(POLICY_CASES,),
     beside=(

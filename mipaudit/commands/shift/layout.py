@@ -16,13 +16,13 @@ _DIFFERENCE: Final = (
 
 LAYOUT: Final = Layout(
     about=(
-        "{design.n_members:members}, {design.n_holdout:holdout}, "
-        "{n_columns:count} {n_columns:column|columns}, {design.confidence:percent} confidence; the "
-        "model was not looked at.[ Not compared: {left_out:names}.]"
+        "{design.n_members:members}, {design.n_holdout:holdout}, {n_columns:count} "
+        "{n_columns:column|columns}, {design.confidence:percent} confidence; the model was not "
+        "examined.[ Not compared: {left_out:names}.]"
     ),
     tables=(
         Table(
-            "What the records tell of membership without the model",
+            "What the records reveal about membership without the model",
             "estimates",
             (
                 Column("attackers", "{attackers:attackers}"),
@@ -55,7 +55,8 @@ LAYOUT: Final = Layout(
         ),
         Table("Columns that are not shown to differ, the nearest first", "alike", _DIFFERENCE),
         Table(
-            "Holdout records with a like among the members, of {copies.searched:count} looked for",
+            "Holdout records with a similar record among the members, of {copies.searched:count} "
+            "searched",
             "copies",
             (
                 Column("all columns equal", "{exact:counted}"),
@@ -75,10 +76,10 @@ LAYOUT: Final = Layout(
     terms=(
         (
             "blind advantage",
-            "what somebody can tell of membership from a record alone, {design.prior:scale}",
+            "how well somebody can tell membership from a record alone, {design.prior:scale}",
         ),
-        ("any attacker", "whoever sees the record; others use what was learned in that way."),
-        ("at least", "This much can be told: some attacker does at least this well."),
+        ("any attacker", "anybody who sees the record; the others use what was learned, as named."),
+        ("at least", "This much can be found out: some attacker does at least this well."),
         ("at most", "No attacker of the kind named in the row does better. Other kinds may."),
         ("times in 100", "{design.prior:guessed}"),
         ("confidence", "such statements are wrong at most {design.confidence:wrong} times in 100."),

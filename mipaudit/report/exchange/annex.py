@@ -25,10 +25,11 @@ from mipaudit.statements.rounding import count_text
 Layout = Literal["table", "markdown", "html", "json"]
 _WIDTH: Final = 100
 _LEGAL: Final = (
-    "This is no legal advice, and no finding that anything is anonymous, safe or compliant. Points "
-    "are told in our words: the source decides. REPORTED says that figures stand below, not that "
-    "they are good enough. What is NOT TESTED could have been, and NOT EVALUABLE is what no report "
-    "here can tell; neither counts as passed. What was DECLARED nobody checked."
+    "This is not legal advice, and not a finding that anything is anonymous, safe or compliant. "
+    "The points are in our words; the source decides. REPORTED means that there are figures below, "
+    "not that they are good enough. NOT TESTED means that it could have been tested; NOT EVALUABLE "
+    "means that no report here can answer it; neither counts as passed. Nobody checked what was "
+    "DECLARED."
 )
 Status = Literal[
     "NOT TESTED",
@@ -39,7 +40,8 @@ Status = Literal[
     "REPORTED",
 ]
 _DECLARED: Final = "provenance.declared"
-_UNNAMED: Final = "No released file was named: which one it is about is the word of whoever signs."
+_UNNAMED: Final = "No released file was named: only the person who signs states which release this "
+"is about."
 _UNRELATED: Final = "it read no file that the report read, and they do not declare the same release"
 # Others may be of a part of the records, such as those whose attribute is known.
 _OF_ALL_RECORDS: Final = {"estimate", "shift"}
@@ -132,7 +134,7 @@ def _reports_of(source: Source, stored: Stored, others: Sequence[Stored]) -> Ite
     for one in (stored, *others):
         command = one.report.command
         if command not in asked or command in taken:
-            what = "No point of it asks for" if command not in asked else "There are two reports of"
+            what = "No point asks for" if command not in asked else "There are two reports of"
             raise UsageError(
                 "others",
                 f"{what} {command} ({one.file.name}).",

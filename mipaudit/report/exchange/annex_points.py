@@ -69,7 +69,7 @@ _GUARANTEE: Final = (
     Shows("bounds", "attacker", "accuracy"),
 )
 _EPSILON: Final = Shows("epsilon", "statements", "epsilon")
-_OUTSIDE: Final = "No report of mipaudit speaks of it."
+_OUTSIDE: Final = "No report of mipaudit covers it."
 
 _EDPB: Final = Source(
     name="edpb-28-2024",
@@ -88,7 +88,7 @@ _EDPB: Final = Source(
             "How likely it is that personal data of those in the training data are extracted from "
             "the model itself, by odds too: it should be insignificant.",
             (_COPIES,),
-            "Anything but records that stand word for word in synthetic data.",
+            "Anything but records that appear unchanged in synthetic data.",
             partly=True,
         ),
         Point(
@@ -96,7 +96,7 @@ _EDPB: Final = Source(
             "How likely it is that such data are obtained by queries, on purpose or not: it should "
             "be insignificant.",
             (_ADVANTAGE,),
-            "What a query tells beside membership, and queries that were not scored.",
+            "What a query reveals besides membership, and queries that were not scored.",
             partly=True,
         ),
         Point(
@@ -182,18 +182,19 @@ _NIST: Final = Source(
     points=(
         Point(
             "sec. 2.2",
-            "Epsilon: up to 1 it is thought to protect well; large ones may protect little.",
+            "Epsilon: up to 1 is thought to protect well; a large epsilon may protect little.",
             (*_GUARANTEE, _EPSILON),
             "That the guarantee holds: limits on epsilon can refute one, and never prove it.",
         ),
         Point(
             "sec. 2.2",
             "The budget: epsilons of all analyses of the same data add up.",
-            unsaid="What else was released of these data, nobody told.",
+            unsaid="What else was released from these data: nobody stated it.",
         ),
         Point(
             "sec. 2.3",
-            "Delta is small beside the number of people, and all original parameters are given.",
+            "Delta is small compared with the number of people, and all original parameters are "
+            "given.",
             (
                 Shows("bounds", "guarantee.parameters"),
                 Shows("bounds", "guarantee.delta"),
@@ -209,8 +210,9 @@ _NIST: Final = Source(
         ),
         Point(
             "sec. 2.6",
-            "Other releases of the same data without differential privacy, which it does not help.",
-            unsaid="What else was released of these data, nobody told.",
+            "Other releases of the same data without differential privacy, which the guarantee "
+            "does not protect.",
+            unsaid="What else was released from these data: nobody stated it.",
         ),
         Point(
             "sec. 3.6",
@@ -255,7 +257,8 @@ _AISVS: Final = Source(
         Point(
             "11.2.3 (level 2)",
             "Outputs are calibrated, so that predictions are not too sure.",
-            unsaid="No report of mipaudit speaks of calibration; what it leaves shows in 11.2.5.",
+            unsaid="No report of mipaudit covers calibration; what calibration leaves shows in "
+            "11.2.5.",
         ),
         Point(
             "11.2.4 (level 2)",

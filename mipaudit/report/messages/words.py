@@ -249,11 +249,11 @@ def scale_words(prior: float) -> str:
 def guess_words(prior: float) -> str:
     """Return what the guesses are about."""
     drawn = (
-        "as likely one that was used as not"
+        "as likely used as not"
         if prior == 0.5  # noqa: PLR2004 - as likely as not
-        else f"that was used with probability {number_text(prior)}"
+        else f"used with probability {number_text(prior)}"
     )
-    return f"whether a record was used, drawn at random, {drawn}; an average over records."
+    return f"guesses whether a random record was used, {drawn}; an average over records."
 
 
 def guessers(attackers: Attackers) -> str:

@@ -28,7 +28,9 @@ def test_every_way_to_come_by_the_number_stands_beside_one_run():
     assert report.other_readings[0].advantage == asked.advantage
     text = report_text(report, width=100)
     assert "10 on average, geometric (asked)" in text
-    assert "a number of runs that was chosen: all count as published" in " ".join(text.split())
+    assert "a number of runs that was chosen: every run counts as published" in " ".join(
+        text.split()
+    )
     assert "drawn before the first" in " ".join(text.split())
 
 

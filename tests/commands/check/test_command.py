@@ -73,7 +73,7 @@ def test_every_column_has_a_line_while_there_is_room(scores):
     report = package.check(frame, member_col="split", score_col=tuple(columns))
     text = shown(report)
     assert answer(report).startswith("The input can be audited. It holds 100 members")
-    assert "told by 'split'" in answer(report)
+    assert "(column 'split')" in answer(report)
     lines = [line for line in text.splitlines() if " continuous " in line]
     assert len({line.split()[0] for line in lines}) == len(lines) >= min(scores, 15)
     if scores == 60:

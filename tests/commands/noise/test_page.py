@@ -91,9 +91,9 @@ def test_the_promise_adds_up(q, eta, wanted):
 @pytest.mark.parametrize(
     ("protects", "words"),
     [
-        ("every-record", "says of any record whether"),
-        ("tested-records", "says of any of the records that the pairs exchange whether"),
-        ("average-record", "says of a record picked at random whether"),
+        ("every-record", "tells whether any record was"),
+        ("tested-records", "tells whether any of the records that the pairs exchange was"),
+        ("average-record", "tells whether a record picked at random was"),
     ],
 )
 def test_the_promise_names_whom_it_protects(measured, protects, words):
@@ -151,6 +151,6 @@ def test_hostile_names_are_shown_and_do_nothing(splits):
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u200b\u202a-\u202e]", page)
         for shown in ("\\x1b[2Jclear", "\\u202egnp.exe\\u202c", "a\\x0ab\\x07"):
             assert shown in page
-    assert "Not taken: \\x1b[2Jclear" in skipped
+    assert "Not used: \\x1b[2Jclear" in skipped
     assert "x" * 80 + "..." in wide  # where no name is broken
     assert "x" * 81 not in text + wide

@@ -96,7 +96,7 @@ def test_what_is_not_tested_is_said_as_loudly_as_what_is(layout):
         assert layout in {"json", "table"} or shown >= said
     assert "NOT TESTED" in text
     assert "NOT EVALUABLE" in text
-    assert "no legal advice" in text
+    assert "not legal advice" in text
     assert statuses(annex(stored("one_score")))["Structured tests against exfiltration."] == (
         "NOT EVALUABLE"
     )
@@ -187,7 +187,7 @@ def test_every_layout_says_the_verdict_first_and_leaves_nothing_out(tmp_path, la
         assert [one["status"] for one in verdict["judged"]].count("NOT MET") >= 1
         return
     body = text.partition("</head>")[2] if layout == "html" else text
-    said, legal = body.index("Verdict of report.json: NOT MET: "), body.index("no legal advice")
+    said, legal = body.index("Verdict of report.json: NOT MET: "), body.index("not legal advice")
     assert body.index("Annex: ") < said < legal
     assert body.index("NOT MET", said + 40) < legal  # limit by limit
     # A place to sign stands after all else.
@@ -262,7 +262,7 @@ def test_what_is_declared_is_not_called_reported():
 
 
 APART = {
-    "No point of it asks for check": [("one_score", "check"), ("check",)],
+    "No point asks for check": [("one_score", "check"), ("check",)],
     "There are two reports of shift": [("one_score", "shift", "shift")],
     "There are two reports of estimate": [("one_score", "three_scores")],
 }

@@ -47,8 +47,9 @@ LAYOUT: Final = Layout(
             words=3,
             caption=(
                 "Advantage, from [{guessing:best} (blind guessing)][0 (none){guessing:unless}] to "
-                "1 (sure). At least: some attacker, as in mipaudit estimate but for the order of "
-                "the rows. Best, at most, and place (1 leaks most): {design.against:class}."
+                "1 (sure). 'At least' holds for some attacker, as in mipaudit estimate except for "
+                "the order of the rows. Best, 'at most' and place (1 leaks most) are "
+                "{design.against:class}."
             ),
             legend="Advantage, 0 to 1 (sure). Place (1 leaks most), best, at most: "
             "{design.against:attackers}.",
@@ -76,7 +77,7 @@ LAYOUT: Final = Layout(
             marked=UNKEPT,
         ),
         Table(
-            "What is certain of the order",
+            "What is certain about the order",
             "ranking",
             (Column("query", "{query}"), Column("leaks more than", "{leaks_more_than:names}")),
             unless=(("leaks_more_than", ((),)),),

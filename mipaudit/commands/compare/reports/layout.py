@@ -45,7 +45,7 @@ LAYOUT: Final = Layout(
             axis=("", "shown_limit"),
         ),
         Table(
-            "Scores that only one report has, and that are not compared",
+            "Scores that only one report has (not compared)",
             "unmatched",
             (_SCORE, Column("in report", "{report:short}"), Column("it is", "{status}")),
             short=3,

@@ -62,7 +62,7 @@ _FEW: Final = 16
 _ENOUGH: Final = 2
 _MEANINGS: Final = {
     "phi": "log(p / (1-p)) of the true class under the target model; high for members",
-    "lira_online": "log likelihood ratio, models with the record over models without it; high for "
+    "lira_online": "log likelihood ratio of models with the record to models without it; high for "
     "members",
     "lira_offline": "deviations above the mean of the models without the record; high for members",
 }

@@ -42,7 +42,7 @@ _CALIBRATED: Final = "loss_calibrated"
 _UNLABELLED: Final = frozenset({"conf_max", "entropy"})
 _DEFAULT: Final = ("loss", "conf_true", "conf_max", "entropy", "mod_entropy", "margin", "correct")
 _MEANING: Final = (
-    "loss less the reference model's loss on the same record (Watson et al. 2022); low for members"
+    "loss minus the reference model's loss on the same record (Watson et al. 2022); low for members"
 )
 _BOTH: Final = (
     "Mark members with 1 and holdout records with 0, or give the holdout in a file of its own, "
@@ -57,7 +57,7 @@ SCORES: Final[dict[ModelScore, str]] = {
     "conf_max": "the largest p; high for members, and needs no label",
     "entropy": "-sum p log p; low for members, and needs no label",
     "mod_entropy": "modified entropy (Song and Mittal 2021); low for members",
-    "margin": "log p of the true class less that of the best other; high for members",
+    "margin": "log p of the true class minus that of the best other class; high for members",
     "phi": "log(p / (1 - p)) of the true class (Carlini et al. 2022); high for members",
     "correct": "whether the true class has the largest p; true for members",
 }
