@@ -11,6 +11,7 @@ from mipaudit.evidence.scores.curves import RocPoint, ScoreBin, ScoreCurves
 from mipaudit.report.drawing import BLACK, BLUE, GREY, ORANGE, Scale
 from mipaudit.report.layout import LIMITS, SHORT_SCORE, Table
 from mipaudit.report.pictures import Bar, _bins, _roc, amounts, intervals, pictured
+from tests.places import ROOT
 
 HOSTILE = '$x^2$ <script>alert("x")</script> \u202e&'
 
@@ -205,6 +206,19 @@ def test_the_colour_blind_tell_colours_apart_and_all_see_them_on_paper_and_in_th
         assert float(np.linalg.norm(np.subtract(*seen))) > 20  # 2.3 is just seen
     for color in (BLUE, ORANGE, GREY):
         assert min(contrast(color, paper) for paper in ("#ffffff", "#16161a")) >= 3
+
+
+def test_blue_is_brighter_in_the_dark():
+    page = (ROOT / "mipaudit" / "report" / "page.html.j2").read_text(encoding="utf-8")
+    ((stroke, fill),) = re.findall(
+        rf'\[stroke="{BLUE}"\] {{ stroke: (#\w+); }} .*\[fill="{BLUE}"\] {{ fill: (#\w+); }}', page
+    )
+
+    assert stroke == fill
+    assert contrast(stroke, "#16161a") > 2 * contrast(BLUE, "#16161a")
+    for eyes in SEEN.values():
+        seen = (lab(np.array(eyes) @ linear(color)) for color in (stroke, ORANGE))
+        assert float(np.linalg.norm(np.subtract(*seen))) > 20
 
 
 def test_many_times_the_least_is_cut_and_said():
