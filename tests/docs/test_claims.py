@@ -31,6 +31,7 @@ REGISTER = Path(__file__).with_name("claims.tsv")
 BENCH = ROOT / "docs" / "reference" / "performance.json"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("tutorials/*.md"))]
 PAGES += sorted((ROOT / "docs").glob("how-to/*.md"))
+PAGES.append(ROOT / "docs" / "explanation" / "other-limits.md")
 # What was run or quoted is tested as such, and an address is no figure.
 ELSEWHERE = re.compile(
     r"^ *```.*?^ *```|<!--.*?-->|`[^`\n]*`|\]\([^)]*\)", re.MULTILINE | re.DOTALL
