@@ -1,15 +1,15 @@
-"""The site: these pages as they stand, by the shelves of ``mipaudit help``. `make site` builds it.
+"""The site: these pages as they stand, in the order of ``README.md``. `make site` builds it.
 
 Nothing of it is fetched, while it is built or while it is read.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mipaudit.cli.help import SHELVES, pages
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ project = "mipaudit"
 version = release = __version__
 extensions = ["myst_parser"]
 root_doc = "README"
+# The pages that list others.
+_INDEXES = {root_doc, "reference/commands"}
 # Links to a heading, as other pages have them.
 myst_heading_anchors = 4
 # Words stay as they were typed: a dash before an option is two hyphens.
@@ -29,16 +31,20 @@ html_copy_source = False
 html_use_index = False
 
 
-def _add_shelves(app: Sphinx, docname: str, content: list[str]) -> None:
-    """Put every page into the navigation, under its shelf."""
-    if docname != app.config.root_doc:
+def _add_navigation(app: Sphinx, docname: str, content: list[str]) -> None:
+    """Put the pages that an index lists into the navigation, in its order and by its headings."""
+    if docname not in _INDEXES:
         return
-    docs = Path(app.srcdir)
-    for shelf, said in SHELVES.items():
-        found = (path for path in pages().values() if path.parent.name == shelf)
-        names = [path.relative_to(docs).with_suffix("").as_posix() for path in found]
-        listed = "\n".join(names)
-        content[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {said}\n\n{listed}\n```\n"
+    home = Path(app.srcdir, docname).parent
+    seen: set[Path] = set()
+    for part in content[0].split("\n## ")[1:]:
+        caption = part.partition("\n")[0]
+        pages = [Path(one) for one in re.findall(r"\]\(([^)#:]+\.md)", part)]
+        new = [one for one in dict.fromkeys(pages) if one not in seen and (home / one).is_file()]
+        seen |= {*new}
+        if new:
+            listed = "\n".join(one.with_suffix("").as_posix() for one in new)
+            content[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{listed}\n```\n"
 
 
 def _begin_at_the_index(app: Sphinx, failed: Exception | None) -> None:
@@ -49,6 +55,6 @@ def _begin_at_the_index(app: Sphinx, failed: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Tell Sphinx of both."""
-    app.connect("source-read", _add_shelves)
+    app.connect("source-read", _add_navigation)
     app.connect("build-finished", _begin_at_the_index)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -156,7 +156,9 @@ def _named(link: re.Match[str]) -> str:
     said, target = link.groups()
     name = target.partition("#")[0].rpartition("/")[2]
     topic, _, ending = name.rpartition(".")
-    if ending not in {"md", "txt"} or not (topic in pages() or topic in TOPICS):
+    if "commands/" in target:
+        topic = topic.replace("-", " ")
+    elif ending not in {"md", "txt"} or not (topic in pages() or topic in TOPICS):
         return said
     help_words = f"`mipaudit help {topic}`"
     return help_words if said == name else f"{said} ({help_words})"

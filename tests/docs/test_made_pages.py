@@ -10,10 +10,12 @@ import sys
 import pytest
 
 import mipaudit
+from mipaudit.cli.program import COMMANDS
 from mipaudit.options.public import options_of
 from mipaudit.report.forms import report_as
 from mipaudit.validation.estimands.methods import ESTIMANDS, default_estimands
 from tests.docs import commands_page, python_page, validation_page
+from tests.docs.quoted_output import run
 from tests.places import ROOT, load_script
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -22,16 +24,33 @@ REFERENCE = ROOT / "docs" / "reference"
 VALIDATION = validation_page.PAGE.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("page", "make"),
-    [
-        (commands_page.PAGE, commands_page.commands_page),
-        (python_page.PAGE, python_page.python_page),
-    ],
-    ids=["commands", "python"],
-)
-def test_a_page_is_what_the_program_says(page, make):
-    assert page.read_text("utf-8") == make(), f"Run: python tests/docs/{page.stem}_page.py"
+def test_the_page_on_python_is_what_the_program_says():
+    assert python_page.PAGE.read_text("utf-8") == python_page.python_page(), (
+        "Run: python tests/docs/python_page.py"
+    )
+
+
+def test_each_command_has_a_page_and_the_pages_are_what_the_program_says():
+    made = commands_page.commands_pages()
+
+    assert made.keys() == {commands_page.PAGE, *commands_page.FOLDER.iterdir()}
+    for page, text in made.items():
+        assert page.read_text("utf-8") == text, "Run: python tests/docs/commands_page.py"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_page_of_a_command_has_all_of_its_help_and_an_anchor_for_each_option(command):
+    page = commands_page.page_of(command).read_text("utf-8")
+    shown = run(f"mipaudit {command} --help").stdout
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)|[`\\]", r"\1", page)
+    options = re.findall(r"^  (?:-\w, )?(--[a-z0-9-]+)", shown, flags=re.MULTILINE)
+
+    # Help is wrapped at hyphens too, and has colons after its headings.
+    assert set(re.split(r"[\s:`-]+", shown)) - set(re.split(r"[\s:-]+", plain)) <= {"Usage"}
+    assert options
+    assert [one for one in options if page.count(f"\n### {one}\n") != 1] == []
+    assert ("\n## Examples\n" in page) == ("Examples:" in shown)
+    assert page.count("```") % 2 == 0
 
 
 def test_every_public_name_and_every_keyword_has_words():

@@ -41,10 +41,12 @@ FINDINGS = (
 )
 # These name the options of other programs; what they show is run elsewhere.
 FOREIGN = {"forms.md", "install.md", "pipelines.md"}
-PAGES = sorted(DOCS.rglob("*.md"))
+# Pages of commands are made from the program.
+PAGES = sorted(one for one in DOCS.rglob("*.md") if one.parent.name != "commands")
+COMMAND_PAGES = sorted((DOCS / "reference" / "commands").glob("*.md"))
 WRITTEN = [
     *(README, SAMPLES, ROOT / "CHANGELOG.md"),
-    *(path for path in PAGES if path.name not in FOREIGN),
+    *(path for path in PAGES + COMMAND_PAGES if path.name not in FOREIGN),
 ]
 WORD = re.compile(r"`([a-z_0-9-]+)`")
 

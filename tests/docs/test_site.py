@@ -12,14 +12,13 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from mipaudit.cli.help import SHELVES
 from tests.browser import NO_BROWSER, asked_by, browse
 from tests.places import ROOT
 
 pytest.importorskip("sphinx", reason="the site's tools are not installed: make tools")
 
 DOCS = ROOT / "docs"
-PAGES = sorted(DOCS.glob("*/*.md"))
+PAGES = sorted(DOCS.glob("*/**/*.md"))
 
 
 def names_of(pages):
@@ -86,19 +85,22 @@ def test_no_link_is_broken(site, parts):
         assert leads_nowhere(site / "index.html", link, parts)
 
 
-def test_every_page_is_in_the_navigation_under_its_shelf(site):
+def test_every_page_is_in_the_navigation_in_the_order_of_the_index_and_by_its_title(site):
     shown = (site / "index.html").read_text(encoding="utf-8")
     (tree,) = re.findall(r'<div class="sidebar-tree">(.*?)</div>', shown, flags=re.DOTALL)
-    _, *groups = re.split(r'<span class="caption-text">', tree)
-    found = {
-        group.partition("<")[0]: set(re.findall(r'href="([\w/-]+)\.html"', group))
-        for group in groups
-    }
+    found = dict(re.findall(r'href="([\w/-]+)\.html">(.*?)</a>', tree))
+    index = (DOCS / "README.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^## (.*)$", index, flags=re.MULTILINE)
 
-    assert found == {
-        said: names_of(page for page in PAGES if page.parent.name == shelf)
-        for shelf, said in SHELVES.items()
-    }
+    assert set(found) == names_of(PAGES)
+    assert re.findall(r'<span class="caption-text">(.*?)</span>', tree) == headings
+    top = [name for name in found if not name.startswith("reference/commands/")]
+    listed = dict.fromkeys(re.findall(r"\]\(([^)#:]+)\.md", index))
+    assert top == [*listed]
+    for page in PAGES:
+        title = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+        name = page.relative_to(DOCS).with_suffix("").as_posix()
+        assert re.sub("<.*?>", "", unescape(found[name])) == title
 
 
 def test_nothing_is_fetched_from_elsewhere(site, parts):
