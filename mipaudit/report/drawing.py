@@ -15,6 +15,7 @@ from html import escape
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple, Self
 
+from mipaudit.report.blocks import spaced
 from mipaudit.statements.rounding import number_text
 
 # After Okabe and Ito, whom the colour-blind follow; shapes say the same. Each is seen on paper and
@@ -25,10 +26,13 @@ BLACK: Final = "#000000"  # what the policy allows
 GREY: Final = "#767676"
 # Pixels of the page.
 WIDTH: Final = 640  # of a drawing alone
-GUTTER: Final = 146  # for names, and for what is drawn left of an axis
+GUTTER: Final = 158  # for names, and for what is drawn left of an axis
 CURVE: Final = 240  # the height of a curve
 _LETTERS: Final = 13
 _LETTER: Final = 8  # the width of one, where a font is wide
+_SMALL: Final = 7.4  # the width of most
+_CAPITAL: Final = 13  # of a wide one
+_ROOM: Final = 150  # for a line of a name
 _LINE: Final = 16  # from one line of letters to the next
 _BETWEEN: Final = 10  # rows
 _SIDE: Final = 56  # for the numbers of an axis that goes up
@@ -128,8 +132,15 @@ def put(shape: str, at: str, y: float = 0) -> str:
     return f'<svg x="{at}" y="{y}" overflow="visible">{shape}</svg>'
 
 
-def _text(text: str, at: str | float, y: float, anchor: str = "start") -> str:
-    return f'<text x="{at}" y="{y}" text-anchor="{anchor}">{escape(text)}</text>'
+def _text(text: str, at: str | float, y: float, anchor: str = "start", more: str = "") -> str:
+    return f'<text x="{at}" y="{y}" text-anchor="{anchor}"{more}>{escape(text)}</text>'
+
+
+def _name(text: str, y: float) -> str:
+    """Return a line of a name, pressed together where its letters are too wide for the gutter."""
+    wide = sum(_CAPITAL if one.isupper() or spaced(one) != one else _SMALL for one in text)
+    pressed = f' textLength="{_ROOM}" lengthAdjust="spacingAndGlyphs"' if wide > _ROOM else ""
+    return _text(text, -GUTTER, y, more=pressed)
 
 
 def drawn_rows(
@@ -160,7 +171,7 @@ def drawn_rows(
         middle = end - (_BETWEEN + _LINE * len(lines)) / 2
         marks.append(f'<g transform="translate(0 {middle:g})">{drawn}</g>')
         first = end - _LINE * len(lines) + _BETWEEN - 2
-        beside += [_text(text, -GUTTER, first + _LINE * at) for at, text in enumerate(lines)]
+        beside += [_name(text, first + _LINE * at) for at, text in enumerate(lines)]
     marks += _axis_below(scale, what, ends[-1])
     return _drawn(beside + marks, key, GUTTER, 8 if limit is None else 26, ends[-1])
 

@@ -131,11 +131,16 @@ def test_names_stand_beside_the_axis_and_differ():
     rows = [SimpleNamespace(score=one, lower=0.1, value=0.2, upper=0.3) for one in LONG]
     (picture,) = pictured(table, rows, {})
 
-    names = [name for at, name in texts(picture, "start") if at == "-146"]
+    names = [name for at, name in texts(picture, "start") if at == "-158"]
     assert len(set(names)) == 2
     assert all(len(name) <= 18 for name in names)
     assert all(name in picture.alt for name in LONG)
     assert picture.caption == "T."
+
+
+def test_wide_letters_are_pressed_into_the_gutter():
+    rows = [Bar("W" * 18, 0.1, 0.2, 0.3), Bar("i" * 18, 0.1, 0.2, 0.3)]
+    assert drawn(rows).svg.count('textLength="150"') == 1
 
 
 def test_every_picture_has_the_same_right_edge():
