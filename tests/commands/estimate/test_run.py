@@ -281,7 +281,7 @@ MEMBERS, HOLDOUT = np.linspace(0, 1, 50), np.linspace(0.1, 1.2, 50)
 def test_what_cannot_be_audited_or_asked(asked, code):
     error = refused(code, mipaudit.estimate, **{"members": MEMBERS, "holdout": HOLDOUT, **asked})
     assert "blind" not in code or "--blind" in error.message
-    assert asked.get("max_metric") != "tpr=0.9" or "guesses the same of everybody" in str(error)
+    assert asked.get("max_metric") != "tpr=0.9" or "guesses the same for everybody" in str(error)
 
 
 # --- what is asked, and recorded
