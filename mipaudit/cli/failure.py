@@ -186,27 +186,27 @@ def _printable(text: str) -> str:
     return "\n".join(safe_text(line, longest=_LONGEST_MESSAGE) for line in text.split("\n"))
 
 
-_CLASSES: Final = "Give the classes in files of their own as --members FILE --holdout FILE."
+_CLASSES: Final = "Give members and holdout as two files: --members FILE --holdout FILE."
 # What to do with a file that a command has no place for.
 _FILES: Final = {
-    "query losses": "Say what a file is: --logits FILE or --probabilities FILE, --labels FILE, "
-    "--membership FILE.",
-    "query lira": "Say what a file is: --shadow FILE, --inclusion FILE, --target FILE, "
+    "query losses": "Name each file by its option: --logits FILE or --probabilities FILE, --labels "
+    "FILE, --membership FILE.",
+    "query lira": "Name each file by its option: --shadow FILE, --inclusion FILE, --target FILE, "
     "--membership FILE.",
     **dict.fromkeys(("records", "attack", "attribute", "check"), _CLASSES),
-    "shift": "It takes two tables: mipaudit shift MEMBERS HOLDOUT",
+    "shift": "shift takes two tables: mipaudit shift MEMBERS HOLDOUT",
 }
-_BY_PLACE: Final = "The tables are given by place: mipaudit shift MEMBERS HOLDOUT"
+_BY_PLACE: Final = "Give the tables without options: mipaudit shift MEMBERS HOLDOUT"
 # What a command calls otherwise than others do; those of no command are of every one.
 _INSTEAD: Final = {
     "shift --members": _BY_PLACE,
     "shift --holdout": _BY_PLACE,
     "shift --unit-col": "Did you mean --id-col?",
     "shift --max-advantage": "Did you mean --max-blind?",
-    "query --unit-col": "Carry the column along with --keep; --unit-col is for estimate.",
+    "query --unit-col": "Copy the column with --keep; --unit-col is for estimate.",
     "query losses --members": "The members' outputs are --logits or --probabilities, the "
     "holdout's --holdout-logits or --holdout-probabilities.",
-    "--pvalue": "It needs no option: how sure it is that membership shows is in every report.",
+    "--pvalue": "No option is needed: every report says how certain a leak is.",
     "--policy": "Did you mean --config FILE (settings and limits)?",
     "-V": "Did you mean mipaudit --version?",
     "version": "Did you mean mipaudit --version?",

@@ -66,14 +66,14 @@ def split(command: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
     if not files or list(words[len(options) :]) != files:
         raise UsageError(
             "no_files" if not files else "options_behind_files",
-            "No score file is named." if not files else "Options stand behind a score file.",
+            "No score file is named." if not files else "An option follows a score file.",
             hint=_ORDER,
         )
     if len(files) > 1 and context.params.get("output") is not None:
         raise UsageError(
             "one_output",
-            "Several files are named, and one place for all their reports.",
-            hint="Leave -o out, or run the command on each file by itself.",
+            "Several files are named, but only one place for their reports.",
+            hint="Leave -o out, or run the command on each file separately.",
         )
     return [word for word in options if word != "--"], files
 

@@ -104,10 +104,9 @@ def _candidate(path: str) -> ConfigFile | None:
         return None
     if planted:
         raise refused(
-            f"The file {_quoted(name)} is in a folder that everybody may write to, and belongs "
-            "neither to you nor to the folder's owner.",
-            "If it is the policy that you want, name it with --config FILE; if not, use "
-            "--no-config.",
+            f"The file {_quoted(name)} is in a folder that everybody may write to, and its owner "
+            "is neither you nor the folder's owner.",
+            "To use this policy, name it with --config FILE; otherwise use --no-config.",
         )
     return _config(name, data, table, found=True, foreign=foreign)
 
@@ -146,7 +145,7 @@ def read_config(path: str) -> ConfigFile:
     if inner is not None and not in_project and set(table) != {"tool"}:
         raise refused(
             f"The file {_quoted(path)} has settings at its top and under [tool.mipaudit].",
-            "Keep one of the two: the other would be passed over.",
+            "Keep one of the two: the other would be ignored.",
         )
     table = table if inner is None else inner
     return _config(path, data, table, found=False, foreign=foreign)
@@ -227,7 +226,7 @@ def _parsed(name: str, data: bytes) -> dict[str, Any]:
         raise refused(
             f"The file {_quoted(name)} is larger than {_LARGEST_POLICY >> 10} KiB, or nested in "
             f"more than {_DEEPEST} levels.",
-            "A policy needs neither: keep it in a file of its own.",
+            "Keep the policy in a small file of its own.",
         )
     import tomllib
 

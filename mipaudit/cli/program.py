@@ -325,8 +325,8 @@ def require_limit(command: str, asked: Options) -> None:
             return
     raise UsageError(
         "require_policy",
-        f"No limit that mipaudit {command} judges is in force, and `require_policy` asks for one.",
-        hint="Set one here or in mipaudit.toml: `mipaudit init` writes one to begin with.",
+        f"No limit is set that mipaudit {command} can judge, but `require_policy` asks for one.",
+        hint="Set one here or in mipaudit.toml: `mipaudit init` writes a first one.",
     )
 
 
@@ -508,7 +508,7 @@ def _first_repeated(given: Iterable[object]) -> TyperOption | None:
 
 def _advice(option: TyperOption) -> str:
     if "," in (option.metavar or ""):
-        return f"It is given twice. Several values go into one, as {option.metavar}."
+        return f"The option is given twice. Give several values at once, as {option.metavar}."
     if option.opts[-1].startswith(_POLICY):
-        return "It is given twice. A policy file holds several limits of a kind."
-    return "It is given twice, and only one value counts."
+        return "The option is given twice. For several limits of one kind, use a policy file."
+    return "The option is given twice, but only one value counts."

@@ -176,8 +176,8 @@ def of_file(config: ConfigFile, command: str) -> dict[str, Given]:
                 found[one.name] = Given(value, "file", config.name, own=name == command)
     if config.empty:
         raise refused(
-            f"The file '{config.name}' has no key of mipaudit: nothing is set by it.",
-            "Write a limit into it, as `mipaudit init` does, or take the file away.",
+            f"The file '{config.name}' has no key of mipaudit, so it sets nothing.",
+            "Write a limit into the file, as `mipaudit init` does, or remove the file.",
         )
     return found
 
@@ -213,8 +213,8 @@ def _option(config: ConfigFile, key: str, commands: Sequence[str], place: str) -
         _unknown(config, key, {*every, *CONFIGURED, *_TABLES})
     if one.option.steers not in {"free", "choice"}:
         raise refused(
-            f"'{place}{key}' in '{config.name}' is refused: what writes, connects or excuses is "
-            "typed or set by a variable, and never by a file.",
+            f"'{place}{key}' in '{config.name}' is refused: an option that writes, connects or "
+            "excuses must be typed or set by a variable, not by a file.",
             f"Type {one.word}, or set {variable_name(key)}.",
         )
     if _is_near(one):
@@ -231,8 +231,8 @@ def _require_near(config: ConfigFile, key: str) -> None:
     """Refuse what may narrow the input in a file above that nobody named."""
     if config.found and config.elsewhere:
         raise refused(
-            f"'{key}' in '{config.name}' is refused: a file above the working folder does not "
-            "choose what is looked at.",
+            f"'{key}' in '{config.name}' is refused: a file above the working folder must not "
+            "choose which data are used.",
             f"Type it, or name the file with --config {config.name}.",
         )
 
@@ -271,7 +271,7 @@ def _scores(config: ConfigFile, command: str, given: Value) -> dict[str, Given]:
     if not all(isinstance(one, str) and one for one in listed):
         raise refused(
             f"'{SCORES}' in '{config.name}' must be a text, in quotes, or a list of texts.",
-            'It names the score files, as in: scores = "scores.parquet"',
+            'Name the score files, as in: scores = "scores.parquet"',
         )
     # os.path throughout: pathlib is not loaded by commands that only compute.
     folder = os.path.dirname(config.name)  # noqa: PTH120
@@ -283,7 +283,7 @@ def _scores(config: ConfigFile, command: str, given: Value) -> dict[str, Given]:
     if place is None or not paths:
         return {}
     if not place.repeated and len(paths) > 1:
-        raise refused(f"mipaudit {command} takes one of the score files.")
+        raise refused(f"mipaudit {command} takes only one score file.")
     value = paths if place.repeated else paths[0]
     return {place.name: Given(value, "file", config.name)}
 
@@ -512,7 +512,7 @@ def _over(config: ConfigFile, command: str, of_variables: Collection[str]) -> It
         set_.append(_AGAINST)  # of limits on groups
     for key in set_:
         if key in keys:
-            yield f"{variable_name(key)} goes before '{key}' in {config.shown}."
+            yield f"{variable_name(key)} overrides '{key}' in {config.shown}."
 
 
 def _with_attackers(config: ConfigFile, own: Keys) -> ConfigFile:
@@ -560,5 +560,5 @@ def _foreign_variables(own: Collection[str]) -> Collection[str]:
         "environment",
         f"The environment variable {safe_name(unknown)} is unknown.",
         hint=(f"Did you mean {variable_name(meant)}? " if meant else "")
-        + f"Variables that begin with {PREFIX} are the long names of options; unset the others.",
+        + f"Variables that begin with {PREFIX} must be long names of options. Unset the others.",
     )

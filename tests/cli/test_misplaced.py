@@ -13,7 +13,7 @@ from mipaudit.options.declare import declared
 from mipaudit.statements.kinds import named
 
 NN = "query nn --members m.csv --holdout h.csv --synthetic s.csv -o x.csv"
-TWICE = "': It is given twice"
+TWICE = "': The option is given twice"
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ TWICE = "': It is given twice"
         ("estimate s.csv --gdp 1", "Did you mean --mu of mipaudit bounds"),
         ("estimate s.csv --threshold 0.1", "Did you mean --max-advantage (Policy"),
         ("estimate s.csv --alpha 0.05", "--confidence (Confidence of each pair"),
-        ("estimate s.csv --pvalue", "It needs no option"),
+        ("estimate s.csv --pvalue", "No option is needed"),
         ("estimate s.csv --json", "Did you mean --format json?"),
         ("estimate s.csv --kde", "Did you mean --method kde?"),
         ("estimate s.csv --output-format json", "Did you mean --format (The form"),
@@ -88,10 +88,10 @@ TWICE = "': It is given twice"
         # An option with one value that is given twice: the parser would drop the first.
         ("estimate s.csv --max-advantage 0.01 --max-advantage 0.9", TWICE),
         ("estimate s.csv --max-tpr-at-fpr 0.1@0.01 --max-tpr-at-fpr 0.2@0.1", TWICE),
-        ("estimate s.csv --where 'a = 1' --where 'b = 2'", "'--where': It is given twice"),
+        ("estimate s.csv --where 'a = 1' --where 'b = 2'", "'--where': The option is given twice"),
         ("compare s.csv --max-increase 0 --max-increase 0.5", TWICE),
         ("render s.csv --max-advantage 0.01 --max-advantage 0.9", TWICE),
-        ("epsilon s.csv --guesses 20 --guesses 30", "Several values go into one, as R|K+,K-."),
+        ("epsilon s.csv --guesses 20 --guesses 30", "Give several values at once, as R|K+,K-."),
         ("simulate laplac-1", "There is no scenario of that name."),
         ("simulate laplac-1 -f json", '"code": "unknown_scenario"'),
         ("simulate laplace-99", "EPS is a number from 0.01 to 30"),

@@ -401,7 +401,7 @@ def test_a_policy_may_be_required(mipaudit, samples, write, words, file, status)
     done = mipaudit(*words.split(), env={} if file else {"MIPAUDIT_REQUIRE_POLICY": "true"})
     assert done.returncode == status, done.stderr
     if status == 2:
-        too_many = "takes one of the score files"
+        too_many = "takes only one score file"
         assert (too_many if words == "check" else f"{ASKED} asks for one") in done.stderr
         assert file or "MIPAUDIT_REQUIRE_POLICY" in done.stderr
         assert done.stdout == ""

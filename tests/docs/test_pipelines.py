@@ -356,10 +356,10 @@ def test_a_hook_looks_at_every_file_and_imports_nothing_of_the_repository(
     ("command", "words", "said"),
     [
         ("estimate", "-q --score-col a.csv -- -b.csv c.csv", None),
-        ("estimate", "a.csv --prior 0.1 b.csv", "stand behind a score file"),
+        ("estimate", "a.csv --prior 0.1 b.csv", "follows a score file"),
         ("estimate", "--prior 0.1", "No score file"),
         ("estimate", "", "No score file"),
-        ("estimate", "-o o.json a.csv b.csv", "one place for all"),
+        ("estimate", "-o o.json a.csv b.csv", "only one place for"),
         *((command, "a.csv", "first word must be") for command in ("", "nope", "bounds")),
     ],
 )

@@ -67,7 +67,7 @@ def parse_metric(text: str, *, prior: float, least: float = LEAST_RECALL) -> Met
         raise UsageError(
             "metric",
             f"The metric '{parsed.name}' has no best attacker: {error}.",
-            hint="The denominator must be above 0 for every attacker, but for those who call "
+            hint="The denominator must be above 0 for every attacker, except one who calls "
             "nobody, or everybody, a member.",
         ) from None
 
@@ -146,7 +146,7 @@ def _cost(rest: str) -> _Parsed:
     if not costs or any(cost < 0 for cost in costs.values()) or not any(costs.values()):
         raise UsageError(
             "metric",
-            "cost takes what a false positive and a false negative cost, at least 0.",
+            "cost takes the costs of a false positive and of a false negative, each at least 0.",
             hint="For example cost:fp=1,fn=5. The value is minus the cost of a guess.",
         )
     fp, fn = costs.get("fp", 0.0), costs.get("fn", 0.0)

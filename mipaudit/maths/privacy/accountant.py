@@ -215,7 +215,7 @@ def _atomic_curve(
     if stated == "substitution" and adjacency == "add-remove":
         raise UsageError(
             "adjacency_mismatch",
-            "A part protects by substitution only: it says nothing of adding or removing a record.",
+            "One part protects only by substitution, not if a record is added or removed.",
             hint="Try adjacency substitution.",
         )
     if isinstance(part, ResponsePart):

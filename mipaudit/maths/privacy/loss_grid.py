@@ -157,7 +157,7 @@ def accountant() -> Any:  # noqa: ANN401 - a module without types
     except ImportError:
         raise MissingExtraError(
             "accounting_missing",
-            "DP-SGD and compositions are accounted for by dp-accounting, which is not installed.",
+            "DP-SGD and compositions need the library dp-accounting, which is not installed.",
             hint='Try: pip install "mipaudit[accounting]"',
         ) from None
     return dp_accounting.pld

@@ -157,7 +157,7 @@ def no_such_run() -> UsageError:
     """Return the error about runs whose divergences are not known."""
     return UsageError(
         "best_of",
-        "The best of several runs is accounted for where a run is Gaussian noise, Laplace noise or "
+        "The best of several runs can be computed only for Gaussian noise, Laplace noise or "
         "DP-SGD.",
         hint="State each run's noise: `mu`, `noise_sd`, `scale`, `dp_sgd` or `compose`.",
     )
@@ -169,7 +169,7 @@ def _accounting() -> Any:  # noqa: ANN401
     except ImportError:
         raise MissingExtraError(
             "accounting_missing",
-            "Tuned runs are accounted for by dp-accounting, which is not installed.",
+            "Tuned runs need the library dp-accounting, which is not installed.",
             hint='Try: pip install "mipaudit[accounting]"',
         ) from None
     return dp_event, rdp

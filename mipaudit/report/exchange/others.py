@@ -81,9 +81,9 @@ def _section(stored: Stored, found: tuple[Figure, ...]) -> Iterator[Block]:
         )
     yield judged_grid(walk.cases)
     if declared := declared_pairs(made.declared):
-        yield Text("What was declared, and nobody checked", "h3")
+        yield Text("Declared, and checked by nobody", "h3")
         yield Pairs(declared)
-    yield Text("What this does not say, and what it rests on", "h3")
+    yield Text("What this does not show, and what it rests on", "h3")
     yield Bullets(tuple(text for _, text in list_items(walk.sections())))
     yield Pairs(
         (
@@ -143,7 +143,7 @@ def cyclonedx(stored: Stored) -> str:
     source = {
         "type": "quality-metrics",
         "url": quote(stored.file.name),
-        "comment": "The report of mipaudit that the figures are from.",
+        "comment": "The report of mipaudit with the figures.",
         "hashes": _hashes(stored.file.sha256),
     }
     model = {
@@ -317,14 +317,14 @@ def _require_subjects(subjects: Sequence[File]) -> None:
     if not subjects:
         raise UsageError(
             "subject",
-            "A statement speaks of the files that are released, and none was named.",
+            "A statement is about released files, but none is named.",
             hint="Add `subject` FILE for each: the model, or the table.",
         )
     if len({one.name for one in subjects}) < len(subjects):
         raise UsageError(
             "subject",
-            "Two subjects are called the same: nobody could tell them apart.",
-            hint="Rename one, or make one archive of them.",
+            "Two subjects have the same name.",
+            hint="Rename one of them, or put them into one archive.",
         )
 
 
@@ -340,8 +340,8 @@ def _result(report: AnyReport) -> Result:
     if status == "no_policy" and claim is None and not getattr(report, "claims", None):
         raise UsageError(
             "no_verdict",
-            f"The report of {report.command} judges nothing: there is no result to state.",
-            hint="Set a limit where the audit runs; one of estimate can be judged afterwards: "
+            f"The report of {report.command} has no verdict, so there is no result to state.",
+            hint="Set a limit in the audit. A report of estimate can also be judged later: "
             "mipaudit render REPORT `max_advantage` X `output` judged.json.",
         )
     if status == "no_policy":  # that data do not contradict a promise proves nothing

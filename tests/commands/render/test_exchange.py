@@ -44,7 +44,7 @@ CANNOT_BE = [
         (("-f", form, "-o", name), f"the ending of --output says {said}")
         for form, name, said in OTHER_ENDINGS
     ),
-    (("-f", "in-toto"), "none was named"),
+    (("-f", "in-toto"), "none is named"),
     (("-f", "metrics", "--subject", "model.bin"), "Add --format in-toto"),
     (("-f", "in-toto", "--subject", "missing"), "cannot be read: No such file"),
     (("-f", "in-toto", "--subject", "."), "is not a file"),

@@ -153,7 +153,7 @@ def test_the_scores_are_named_by_their_sha256_and_others_said():
 
 def test_two_subjects_of_one_name_and_none_are_refused():
     twice = (MODEL, MODEL._replace(sha256="cd" * 32))
-    for subjects, text in (((), "none was named"), (twice, "called the same")):
+    for subjects, text in (((), "none is named"), (twice, "have the same name")):
         with pytest.raises(UsageError, match=text) as raised:
             statement(sample("rejudged")._replace(subjects=subjects))
         assert raised.value.code == "subject"
