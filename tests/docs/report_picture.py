@@ -24,7 +24,7 @@ PAGES = {
         "--max-advantage 0.5"
     ),
 }
-SIZE = (820, 1020)
+SIZE = (820, 1090)
 # Of so few colours the file is small.
 COLOURS = 32
 
