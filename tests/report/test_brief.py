@@ -108,7 +108,7 @@ def test_a_log_says_what_is_released_and_how_many_records_would_settle_it():
         frame.assign(exact_copy=member & (frame.index % 40 == 0)), max_advantage=0.01
     )
     line, beside = answer_line(copies)
-    assert line.endswith("; records are released word for word.")
+    assert line.endswith("; records appear in the release unchanged.")
     assert [one.startswith("Exact copies: 5 of 200 members") for one in beside] == [True]
 
 

@@ -40,7 +40,7 @@ LAYOUT: Final = Layout(
             by=("against", "prior"),
             caption="Membership advantage at prior {row.prior:number}. 'At most' holds "
             "{row.against:class}.",
-            legend="Advantage at prior {row.prior:number}. At most: {row.against:attackers}.",
+            legend="Advantage at prior {row.prior:number}. At most: for {row.against:attackers}.",
             short=None,
             picture="intervals",
             allowed=("limit", "the limit"),

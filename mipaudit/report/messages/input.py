@@ -48,7 +48,7 @@ FOUND_IN_INPUT: Final = {
     "class_probabilities": "! The columns {names:text} are from 0 to 1 and add up to "
     "1{beside:part}: a model's probability for each class. Each by itself is a weak score, and a "
     "low limit on it says little. Make better scores from them: {line:text}{needs:after}",
-    "class_probability.tells": "Column {column:text}{beside:part} predicts the label{OUTPUT}",
+    "class_probability.tells": "! Column {column:text}{beside:part} predicts the label{OUTPUT}",
     "class_probability.share": "Column {column:text}{beside:part} is from 0 to 1{OUTPUT}",
     "beside_label": " (beside the label {label:text})",
     # Rows that were left out, changed, or are no rows of their own.

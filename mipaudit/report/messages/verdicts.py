@@ -59,34 +59,28 @@ ANSWERS: Final[Texts] = {
     "answer_not_comparable": Entry("NOT COMPARABLE{BESIDE}", mood="open", unsaid=_LITTLE),
 }
 
+_OPEN: Final = ("", "_settled_by", "_unpromised", "_in_report")
 # The same in a line of a log, and what is added as room is left, the most important first.
 LINES: Final[Texts] = {
     "answer_met.line": "MET[ for these attackers only{alone:said}]: {reason}",
     "answer_waived.line": "WAIVED: {reason}",
     "answer_not_met.line": "NOT MET: {reason}",
     "answer_inconclusive.line": "INCONCLUSIVE: {reason}",
-    "answer_contradicted.line": "CONTRADICTED: {reason}",
     "answer_consistent.line": "CONSISTENT: {reason}",
     "answer_vacuous.line": "VACUOUS: {reason}",
-    "answer_not_comparable.line": "NOT COMPARABLE: {reason}",
-    "of_score.line": "{score:quoted}: {reason}",
+    **dict.fromkeys(("of_score.line", "of_named.line"), "{score:quoted}: {reason}"),
     "of_query.line": "{query:quoted}: {reason}",
-    "of_named.line": "{score:quoted}: {reason}",
-    "waived.line": "{reason}",
-    "waiver_ended.line": "{reason}",
+    **dict.fromkeys(("waived.line", "waiver_ended.line"), "{reason}"),
+    **dict.fromkeys((f"open{one}.line" for one in _OPEN), "{BETWEEN}"),
     "within_limit.line": "{quantity:checked} at most {upper:within} ({against:attackers}){LIMIT}",
     "above_limit.line": "{quantity:checked} at least {lower:above}{LIMIT}",
-    "open.line": "{BETWEEN}",
-    "open_settled_by.line": "{BETWEEN}",
-    "open_unpromised.line": "{BETWEEN}",
-    "open_in_report.line": "{BETWEEN}",
     "named_within.line": "{subject} is at most {upper:within}{among:whom}{LIMIT}",
     "named_open.line": "{subject}[ at least {lower:least}][, at most {upper:most}]{among:whom}"
     "{LIMIT}",
     "named_above.line": "{subject} is at least {lower:above}{among:whom}{LIMIT}",
     "beside_verdict": "[accepted by {person} until {expires}\n{status:said}][the waiver by "
-    "{person} expired after {expires}\n{status:unless}][records are released word for "
-    "word\n{copies:said}][needs about {records_to_settle:count} records\n][assuming that "
+    "{person} expired after {expires}\n{status:unless}][records appear in the release "
+    "unchanged\n{copies:said}][needs about {records_to_settle:count} records\n][assuming that "
     "{assuming}\n][a waiver matches no limit\n{unmatched:said}][columns that may be scores were "
     "left out\n{left_out:said}][this policy lets it pass\n{passes:said}][this policy counts it as "
     "a failure\n{fails:said}][{alike:count} of {limits:count} limits are {verdict:status}\n]",

@@ -213,7 +213,7 @@ def test_neither_classes_as_marks_nor_random_scores_are_taken_for_outputs(
 @pytest.mark.parametrize(
     ("named", "wanted"),
     [
-        (["p1"], [("class_probability", False)]),
+        (["p1"], [("class_probability", True)]),
         *((one, [("class_probabilities", True)]) for one in (["p0", "p1"], ["p0,p1"])),
         (["q_1", "q_2"], [("class_probabilities", True)]),
         *((one, []) for one in (["p_in"], ["loss", "conf_x"], ["p_in", "p1"])),

@@ -51,7 +51,7 @@ LAYOUT: Final = Layout(
                 "the order of the rows. Best, 'at most' and place (1 leaks most) are "
                 "{design.against:class}."
             ),
-            legend="Advantage, 0 to 1 (sure). Place (1 leaks most), best, at most: "
+            legend="Advantage, 0 to 1. Place (1 leaks most), best, at most: for "
             "{design.against:attackers}.",
             short=None,
             picture="intervals",
