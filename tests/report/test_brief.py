@@ -364,7 +364,7 @@ WRITTEN = [
     (("r.docx",), "Any other ending needs --format.", {}),
     (("r.docx", "-f", "html"), "html", {}),
     (("r.PDF",), "browsers print .html", {}),
-    (("r.html", "-f", "csv"), "--format is csv, and the ending of --output says html.", {}),
+    (("r.html", "-f", "csv"), "--format is csv, but the ending of --output says html.", {}),
     (("r.html", "-f", "csv"), "Leave --format out, or let the name end in .csv.", {}),
     (("r.htm", "-f", "html"), "html", {}),
     # A form for all reports gives way to the ending of one; a typed one does not.

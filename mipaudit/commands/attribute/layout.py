@@ -62,6 +62,7 @@ LAYOUT: Final = Layout(
             (Column("value", "{group:short}[ ({selection})]"), AXIS, *SHORT_LIMITS),
             caption="How much more often each value is guessed right for members, limits for all "
             "together.",
+            legend="How much more often each value is guessed right for members, jointly.",
             short=None,
             whole=False,
             picture="intervals",
