@@ -27,6 +27,11 @@ myst_heading_anchors = 4
 smartquotes = False
 html_theme = "furo"
 html_title = f"mipaudit {__version__}"
+html_static_path = ["static"]
+html_js_files = ["site.js"]
+html_css_files = ["site.css"]
+# A footer that only named the builder was empty.
+html_show_sphinx = html_show_copyright = False
 html_copy_source = False
 html_use_index = False
 

@@ -34,6 +34,7 @@ PAGES = (
     *(
         ROOT / "docs" / f"{name}.md"
         for name in (
+            "README",
             *("how-to/choose-a-limit", "how-to/epsilon-audits", "explanation/limits"),
             *(
                 "reference/guarantees",

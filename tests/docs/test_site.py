@@ -95,7 +95,8 @@ def test_every_page_is_in_the_navigation_in_the_order_of_the_index_and_by_its_ti
     assert set(found) == names_of(PAGES)
     assert re.findall(r'<span class="caption-text">(.*?)</span>', tree) == headings
     top = [name for name in found if not name.startswith("reference/commands/")]
-    listed = dict.fromkeys(re.findall(r"\]\(([^)#:]+)\.md", index))
+    lists = index.partition("\n## ")[2]
+    listed = dict.fromkeys(re.findall(r"\]\(([^)#:]+)\.md", lists))
     assert top == [*listed]
     for page in PAGES:
         title = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
@@ -118,6 +119,23 @@ def test_the_search_knows_every_page(site):
 
     assert set(index["docnames"]) == {"README", *names_of(PAGES)}
     assert len(index["terms"]) > 2000
+
+
+def test_home_says_what_it_is_how_to_install_it_and_shows_an_answer_and_a_picture(site):
+    home = (site / "index.html").read_text(encoding="utf-8")
+    before = re.sub("</?span.*?>", "", home.partition('id="start"')[0])
+
+    for said in ("Could someone tell", "uv tool install .", "NOT MET", "which-file.html"):
+        assert said in before
+    assert before.count("<img") == 1
+
+
+@NO_BROWSER
+def test_what_is_typed_has_a_button_to_copy_it_and_output_has_none(site, tmp_path):
+    shown = browse(site / "index.html", tmp_path / "profile", "--dump-dom")
+
+    assert shown.count('class="copy"') == 2
+    assert 'class="copy"' not in shown.partition("highlight-text")[2].partition("</pre>")[0]
 
 
 @NO_BROWSER
