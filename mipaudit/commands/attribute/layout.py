@@ -48,8 +48,9 @@ LAYOUT: Final = Layout(
             "figures",
             (Column("", "{quantity:status}"), AXIS, *SHORT_LIMITS),
             caption=_NO_MODEL + "[ ┃ is the limit{drawn:said}.]",
-            legend="[Always {commonest.name:quoted}: right of {commonest.right_of_members:best} of "
-            "members, {commonest.right_of_holdout:best} of holdout.][ ┃: limit{drawn:said}.]",
+            legend="[Always {commonest.name:quoted}: right for "
+            "{commonest.right_of_members:best} of members, {commonest.right_of_holdout:best} of "
+            "holdout.][ ┃: limit{drawn:said}.]",
             short=None,
             picture="intervals",
             of="advantage, or share of right guesses",

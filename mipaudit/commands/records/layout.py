@@ -28,7 +28,7 @@ _JOINTLY: Final = "Each column holds with {design.confidence:percent} confidence
 LAYOUT: Final = Layout(
     about=(
         "Score {design.score_column:quoted}: {design.n_members:members}, "
-        "{design.n_holdout:holdout} in {design.cells:count} cells, "
+        "{design.n_holdout:holdout} in {design.cells:count} {design.cells:cell|cells}, "
         "{design.confidence:percent} confidence; a score that says nothing has a risk of "
         "{design.baseline:number}."
     ),
@@ -36,7 +36,7 @@ LAYOUT: Final = Layout(
         Table(
             "Groups of records with similar scores: those first that give members away most",
             "most_exposed",
-            (Column("", "{members:count} members, {holdout:count} holdout: {speaks_for}"), *_RISK),
+            (Column("", "{members:members}, {holdout:count} holdout: {speaks_for}"), *_RISK),
             whole=False,
             picture="intervals",
             of="risk of a record",

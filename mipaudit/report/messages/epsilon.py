@@ -17,8 +17,8 @@ _PHRASES: Final = {
     "RIGHT": "{right:count} of {guesses:count} guesses ",
     "SIDE": "[, members {direction}]",
     "ALONE": "coin, independent of everything else",
-    "RUNS": "[The {runs:count} runs, whose number was fixed beforehand, are of one mechanism on "
-    "the same other data. ]Each canary was included in[ the one run{runs:unless}][ each run, "
+    "RUNS": "[The {runs:count} runs use one mechanism on the same other data, and their number was "
+    "fixed beforehand. ]Each canary was included in[ the one run{runs:unless}][ each run, "
     "anew,{runs:said}] by its own ",
 }
 
@@ -139,7 +139,7 @@ EPSILON: Final[Texts] = {
     # What was judged.
     "one_run_seen": "[One run{runs:unless}][{runs:count} runs] with {canaries:count} canaries[ in "
     "all{runs:said}]",
-    "one_model_seen": "{members:count} members and {holdout:count} holdout records of one model",
+    "one_model_seen": "{members:members} and {holdout:holdout} of one model",
     "runs_seen": "{members:count} independent {members:run|runs} with the record, {holdout:count} "
     "without",
     "guesses_of_member": "{RIGHT}of runs with the record right{SIDE}",

@@ -35,8 +35,8 @@ _PHRASES: Final = {
 
 # What is said of an input that was looked at, and not audited.
 CHECK: Final[Texts] = {
-    "fit": "The input can be audited. It holds {members:count} members and {holdout:count} holdout "
-    "records[ (column {column:quoted})], and {scores:count} {scores:score|scores}.",
+    "fit": "The input can be audited. It holds {members:members} and {holdout:holdout}[ (column "
+    "{column:quoted})], and {scores:count} {scores:score|scores}.",
     "columns_unused": "Not used: {names:names}.",
     "not_audited_yet": "Nothing was audited yet. To audit: mipaudit estimate.",
 }

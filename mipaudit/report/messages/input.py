@@ -75,12 +75,12 @@ FOUND_IN_INPUT: Final = {
     "column {column:quoted} (rank test, p = {p_value:thousandths}), and the {rule:statistic} of "
     "these rows depends on that number: part of what is found may come from it alone. Compare with "
     "`unit_rows` one, which does not depend on it.",
-    "rows_taken_as_independent.files": "! {copies:count} of {parts:count} files hold the same rows "
-    "as another file, in the same order: such rows are not independent records, and no limit would "
-    "be true.{TAKEN}",
+    "rows_taken_as_independent.files": "! {copies:count} of {parts:count} files "
+    "{copies:holds|hold} the same rows as another file, in the same order: such rows are not "
+    "independent records, and no limit would be true.{TAKEN}",
     "rows_taken_as_independent.scores": "! {sampled:About |}{rows:count} scores of one class occur "
-    "several times{nearly: but for their last digits|}, more often than in independent rows: rows "
-    "were copied, and no limit would be true.{TAKEN}",
+    "several times{nearly: except for their last digits|}, more often than in independent rows: "
+    "rows were copied, and no limit would be true.{TAKEN}",
     "rows_taken_as_independent.ids": "! {ids:count} {ids:value|values} of column {column:quoted} "
     "{ids:occurs|occur} in up to {most:count} rows of one class{UNTRUE}",
     "rows_taken_as_independent.ids_in_both": "! {ids:count} {ids:value|values} of column "
@@ -96,17 +96,17 @@ FOUND_IN_INPUT: Final = {
     "What the lost digits reveal is not seen, so no policy is met. Store those rows like the "
     "others, or leave the file out.",
     # Files, and parts that were counted elsewhere.
-    "bad_parts_skipped": "! {skipped:count} of {files:count} input files cannot be read and are "
-    "left out: {names:text}. Their records are missing, perhaps not by chance: nothing here covers "
-    "them.",
+    "bad_parts_skipped": "! {skipped:count} of {files:count} input files cannot be read and "
+    "{skipped:is|are} left out: {names:text}. Those records are missing, perhaps not by chance: "
+    "nothing here covers them.",
     "from_summaries": "Counted elsewhere: {files:count} {files:summary file|summary "
     "files}{named:bracketed}{by:part}; the rows were not seen here{files:|, and it is taken on "
     "trust that no record is in two of the files}.",
-    "by_cuts": ", by the cuts of {sites:count} sites",
-    "sites_missing": "! Of the {sites:count} sites whose cuts were used, {missing:number} "
-    "{missing:is|are} missing: {names:text}. Nothing here covers these records, and no policy is "
-    "met without them. Add what is missing. If no record of a site is in the release, say so with "
-    "`without_site`.",
+    "by_cuts": ", by the cuts of {sites:count} {sites:site|sites}",
+    "sites_missing": "! Of the {sites:count} {sites:site|sites} whose cuts were used, "
+    "{missing:number} {missing:is|are} missing: {names:text}. Nothing here covers these records, "
+    "and no policy is met without them. Add what is missing. If no record of a site is in the "
+    "release, say so with `without_site`.",
     "sites_left_out": "! Left out, since `without_site` states that no record of them is in the "
     "release: {names:text}. If one is in the release after all, nothing here covers it.",
     # Records that were released word for word.
@@ -115,9 +115,9 @@ FOUND_IN_INPUT: Final = {
     "exact_copies.unlimited": "! {BOTH}. The limits below do not cover copied records, and nothing "
     "is met until `max_copies` states how many copied members you accept. To fail on any copy: "
     "`max_copies` 0.",
-    "common_copies.both": "! Exact copies: {members:count} of {of_members:count} members appear in "
-    "the release unchanged, and such rows are common: {holdout:count} of {of_holdout:count} "
-    "holdout records appear, too.",
+    "common_copies.both": "! Exact copies: {members:count} of {of_members:count} members "
+    "{members:appears|appear} in the release unchanged, and such rows are common: {holdout:count} "
+    "of {of_holdout:count} holdout records {holdout:appears|appear}, too.",
     "common_copies.holdout": "! {BOTH}.",
     "copies_unread": "! Column exact_copy is neither 1 nor 0 for {members:members}: write 1 or 0.",
     # The seed.

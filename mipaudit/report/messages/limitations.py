@@ -63,9 +63,9 @@ _SENTENCES: Final = {
     "`mipaudit estimate` has limits.",
     "attack_no_safety": "A named attack that fails shows nothing about other attacks. The limits "
     "of the best attacker who sees the score are shown too; another query may reveal more.",
-    "attack_learned": "An attack that learns does so on the burn-in, rows on which it is not "
-    "judged. Its limits are those of the attack that learned exactly this; with more rows to learn "
-    "from, the attack may do a little better.",
+    "attack_learned": "An attack that learns uses the burn-in for that, rows on which the attack "
+    "is not judged. Its limits are those of the attack that learned exactly this; with more rows "
+    "to learn from, the attack may do a little better.",
     "attack_same_rows": "'same rows' is the advantage of an attack that learns from all rows and "
     "is judged on them, as papers print it. That figure has no limits and tends to be too high.",
     "attack_predicted": "'formula' is what the paper's formula gives for normal residuals with "
@@ -82,7 +82,7 @@ _SENTENCES: Final = {
     "attack_approximate": "Limits of counts are melded Clopper-Pearson limits, and limits of how "
     "far an attack falls short are score limits: both are approximate, with their measured "
     "coverage in the documentation. Limits of mean losses hold at every sample size; where every "
-    "loss is 0 or the bound, they are of counts.",
+    "loss is 0 or the bound, they are limits of counts.",
     # Of guesses of an attribute.
     "attribute_these": "The figures are about these guesses. Another attacker may guess better: "
     "guesses that gain nothing from membership show nothing about other guesses.",
@@ -94,8 +94,9 @@ _SENTENCES: Final = {
     "attribute_reduction": "The membership advantage is that of an attacker who knows the "
     "attribute and has the guess. The lower limit also holds for the best such attacker; the upper "
     "limit holds for this attacker only.",
-    "attribute_alike": "Members and holdout records are taken to be independent draws, and alike "
-    "but for membership. The guesses must not have been made by somebody who knew who is a member.",
+    "attribute_alike": "Members and holdout records are assumed to be independent draws that "
+    "differ only in membership. The guesses must not have been made by somebody who knew who is a "
+    "member.",
     "attribute_melded": "Each pair of limits holds by itself; those of the single values hold "
     "jointly. They are melded Clopper-Pearson limits: approximate, with their measured coverage in "
     "the documentation.",
@@ -250,9 +251,9 @@ _SENTENCES: Final = {
     "differ, and no records that depend on each other were drawn.",
     "validation_unseen": "A smaller shortfall than the one named above may have gone unseen; more "
     "files would find it.",
-    "validation_definitions": "AUC and TPR are of the side of the score that a report would "
-    "choose, the bins are those that the burn-in of each file cut, and the attack whose epsilon "
-    "and mu are limited says 'member' where the score is above 0.5.",
+    "validation_definitions": "AUC and TPR are computed for the side of the score that a report "
+    "would choose, the bins are those that the burn-in of each file cut, and the attack whose "
+    "epsilon and mu are limited says 'member' where the score is above 0.5.",
     # Of a report that is checked.
     "verify_unsigned": "This check does not show who wrote the statement, and anybody can write a "
     "statement that agrees. To know who wrote it, verify its signature.",

@@ -47,7 +47,7 @@ COMPARE: Final[Texts] = {
     "queries_leak": "Membership leaks through {leaks:count} of {queries:count}: {score:quoted} "
     "gives an advantage of at least {lower:least}[ (blind guessing: {guessing:best})].",
     "no_query_leaks": "None of them is shown to leak.",
-    "one_size": "{members:count} members, {holdout:count} holdout records",
+    "one_size": "{members:members}, {holdout:holdout}",
     "several_sizes": "members and holdout records of several sizes",
     # Of reports.
     "figure_grew": "{FIGURE}larger{REST}",

@@ -135,13 +135,14 @@ CHECKS: Final[Texts] = {
         next=("what may settle this", "synthetic-data"),
     ),
     "copies_above_limit": Entry(
-        "{members:count} of {of_members:count} members appear in the release unchanged, above the "
-        "limit of {limit:number} (and {holdout:count} of {of_holdout:count} holdout records)",
+        "{members:count} of {of_members:count} members {members:appears|appear} in the release "
+        "unchanged, above the limit of {limit:number} (and {holdout:count} of {of_holdout:count} "
+        "holdout records)",
         next=("leave the copies out of the release", "synthetic-data"),
     ),
-    "copies_within_limit": "{members:count} of {of_members:count} members appear in the release "
-    "unchanged, within the limit of {limit:count} (and {holdout:count} of {of_holdout:count} "
-    "holdout records)",
+    "copies_within_limit": "{members:count} of {of_members:count} members {members:appears|appear} "
+    "in the release unchanged, within the limit of {limit:count} (and {holdout:count} of "
+    "{of_holdout:count} holdout records)",
     # Of the largest risk in any cell.
     "risk_within_limit": "the risk of every {cells} is at most {upper:most}, within the limit of "
     "{limit:number}",
@@ -205,8 +206,8 @@ UNLIMITED: Final[Texts] = {
     "difference_unknown": "no test says whether members and holdout records differ at all",
     "difference_not_shown": "the exact test shows no difference between members and holdout "
     "records: that does not prove that there is none, and the limit of 0 cannot be shown to be met",
-    "risk_uncounted": "{RISKS}, and {uncounted:count} records are in cells where no record was "
-    "counted, so their risk has no upper limit; the limit is {limit:number}",
+    "risk_uncounted": "{RISKS}, and {uncounted:count} {uncounted:record is|records are} in cells "
+    "where no record was counted, so that risk has no upper limit; the limit is {limit:number}",
     "named_without_limits": "{subject} has no limits{among:whom}; the limit is {limit:number}",
     "named_unknown": "{subject} is not known ({why}){among:whom}; the limit is {limit:number}",
     "score_only_in_new": "the old report does not have this score",
@@ -219,7 +220,7 @@ EXPLAINED: Final[Texts] = {
     "difference_of_records": "the exact test shows that members and holdout records differ, "
     "perhaps in the records themselves: how much of the difference the records alone explain is "
     "unknown",
-    "texts_not_seen": "most texts of a column were not looked at (see the findings): what the "
+    "texts_not_seen": "most texts of a column were not examined (see the findings): what the "
     "records alone may explain has no upper limit",
     "perhaps_of_records": "{AT_LEAST}; the limit is {limit:number}: how much of that the records "
     "alone may explain is unknown",

@@ -99,8 +99,8 @@ LAYOUT: Final = Layout(
             note=(
                 "(a) The class has at most this much more on the new scores than some attacker "
                 "surely has on the old ones. (b) Some attacker on the new scores surely has at "
-                "least this much more than the class can have on the old ones. Neither decides "
-                "the verdict: they are of different attackers."
+                "least this much more than the class can have on the old ones. Neither decides the "
+                "verdict: they are about different attackers."
             ),
         ),
     ),
