@@ -133,7 +133,12 @@ __all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604 - these are texts, t
 def __getattr__(name: str) -> object:
     """Load a public name from its home on first use."""
     if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from mipaudit.options.commands import meant_key
+
+        # Python itself asks for names with underscores.
+        meant = None if name.startswith("_") else meant_key(name, _HOMES)
+        hint = "" if meant is None else f"; did you mean {meant}?"
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
     from importlib import import_module
 
     value = getattr(import_module(_HOMES[name]), name)

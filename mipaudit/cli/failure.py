@@ -195,6 +195,10 @@ _FILES: Final = {
     "--membership FILE.",
     **dict.fromkeys(("records", "attack", "attribute", "check"), _CLASSES),
     "shift": "shift takes two tables: mipaudit shift MEMBERS HOLDOUT",
+    "verify": "Did you mean --input {}?",
+    "bounds": "Name the number by its option, as in --epsilon {}.",
+    "init": "Did you mean --output {}?",
+    "schema": "One schema describes the reports of all commands.",
 }
 _BY_PLACE: Final = "Give the tables without options: mipaudit shift MEMBERS HOLDOUT"
 # What a command calls otherwise than others do; those of no command are of every one.
@@ -208,11 +212,19 @@ _INSTEAD: Final = {
     "holdout's --holdout-logits or --holdout-probabilities.",
     "--pvalue": "No option is needed: every report says how certain a leak is.",
     "--policy": "Did you mean --config FILE (settings and limits)?",
+    "--fail-on": "Did you mean --on-inconclusive fail? A limit that is not met fails anyway.",
+    "records --max-advantage": "Did you mean --max-risk (of a record)?",
+    "compare --max-advantage": "Did you mean --max-increase (over the baseline)?",
+    "simulate -n": "Did you mean --n-members and --n-holdout?",
+    "mipaudit": "The name of the program is typed once.",
     "-V": "Did you mean mipaudit --version?",
     "version": "Did you mean mipaudit --version?",
+    "completion": "Did you mean mipaudit --install-completion?",
 }
 _MOST: Final = 5
 _NO_COMMAND: Final = re.compile(r"No such command '(.*?)'", re.DOTALL)
+_EXTRA: Final = re.compile(r"extra argument\S* \((.*)\)", re.DOTALL)
+_NO_CHOICE: Final = re.compile(r"'([^']*)' is not one of")
 _NO_NUMBER: Final = re.compile(r"'([^']*)' is not a valid (?:float|integer|int)")
 _RANGE: Final = re.compile(r" \([^()]*\)$")
 _TABLES: Final = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".summary", ".gz", ".zst")
@@ -227,18 +239,39 @@ def misplaced(error: Exception, words: Sequence[str], params_of: ParamsOf) -> st
         params_of: returns the parser's parameters of a command.
     """
     context, message = getattr(error, "ctx", None), str(getattr(error, "message", ""))
-    name = str(getattr(context, "info_name", ""))
+    name = str(getattr(context, "info_name", words[0] if words else ""))
     option = getattr(error, "option_name", None)
+    own = params_of(BY_NAME[name]) if name in BY_NAME else ()
     if type(error).__name__ == "NoSuchOption" and isinstance(option, str):
-        own = context.command.params if context else ()
-        return _for_option(option, name, own, params_of)
+        # A word after one hyphen is read as short options.
+        whole = {f"-{word}" for word in words if word.startswith(option)}
+        meant = next((flag for one in own for flag in one.opts if flag in whole), None)
+        return f"Did you mean {meant}?" if meant else _for_option(option, name, own, params_of)
     if "unexpected extra argument" in message:
-        return _FILES.get(name)
+        extra = _EXTRA.search(message)
+        return _FILES.get(name, "").format("FILE" if extra is None else extra[1]) or None
     command = _NO_COMMAND.match(message)
     if command is not None:
         return _for_command(command[1], words)
-    number = _NO_NUMBER.search(message)
-    return None if number is None else number_hint(number[1])
+    return value_hint(error, message, name, own, params_of)
+
+
+def value_hint(
+    error: Exception, message: str, name: str, own: Iterable[Any], params_of: ParamsOf
+) -> str | None:
+    """Return what to try where a value is none that there may be, or is missing."""
+    param, option = getattr(error, "param", None), getattr(error, "option_name", None)
+    param = param or next((one for one in own if option in one.opts), None)
+    choice, number = _NO_CHOICE.search(message), _NO_NUMBER.search(message)
+    if choice is not None:
+        return choice_hint(choice[1], param, params_of)
+    if number is not None:
+        return number_hint(number[1])
+    missing = type(error).__name__ == "MissingParameter" or "requires an argument" in message
+    if param is None or not missing:
+        return None
+    typed = f"{param.opts[-1]} {param.metavar or ''}".strip()
+    return _FILES.get(name) or f"Write {typed}: {_RANGE.sub('', param.help or '')}"
 
 
 def _for_option(option: str, name: str, own: Sequence[Any], params_of: ParamsOf) -> str | None:
@@ -278,6 +311,19 @@ def _as_choice(option: str, params: Iterable[Any]) -> str | None:
     chosen = (one.opts[-1] for one in params if value in getattr(one.type, "choices", ()))
     flag = next((flag for flag in chosen if flag.startswith("--")), None)
     return None if flag is None else f"Did you mean {flag} {value}?"
+
+
+def choice_hint(value: str, option: Any, params_of: ParamsOf) -> str | None:  # noqa: ANN401
+    """Return the value that is nearly meant, or the command whose option of the name has it."""
+    close = near(value.lower(), getattr(option.type, "choices", ()))
+    if close is not None:
+        return f"Did you mean {close}?"
+    for row in TABLE:
+        params = (one for one in params_of(row) if one.name == option.name)
+        if any(value in getattr(one.type, "choices", ()) for one in params):
+            flag = option.opts[-1]
+            return f"mipaudit {row.name} has it: mipaudit {row.name} report.json {flag} {value}"
+    return None
 
 
 def _of_others(option: str, name: str, owners: list[str]) -> str:

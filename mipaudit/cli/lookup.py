@@ -39,7 +39,7 @@ class _Line(NamedTuple):
 
 def looked_up(word: str) -> str:
     """Return what is known of a word, under headings; nothing where nothing is."""
-    wanted = _pattern(word)
+    wanted = pattern_of(word)
     if wanted is None:
         return ""
     groups = {
@@ -67,7 +67,7 @@ def names() -> set[str]:
     return {*TOPICS, *pages(), *codes(), *(name for one in lines for name in one.names)}
 
 
-def _pattern(word: str) -> re.Pattern[str] | None:
+def pattern_of(word: str) -> re.Pattern[str] | None:
     """Return what matches one or many of a word, however its parts are joined."""
     stems = [re.escape(_ENDING.sub("", one)) for one in re.findall(r"[^\W_]+", word.lower())]
     if not stems:

@@ -246,7 +246,10 @@ def _unknown(config: ConfigFile, key: str, known: set[str], where: str = "") -> 
     meant = meant_key(key, known) or longer
     raise refused(
         f"The key '{safe_name(key)}'{where} in '{safe_name(config.name)}' is unknown.",
-        f"Did you mean '{meant}'?" if meant else "Keys are the long names of options.",
+        f"Did you mean '{meant}'?"
+        if meant
+        else "Keys are the long names of options, at the top or under a command as in [estimate]: "
+        "`mipaudit init` writes an example.",
     )
 
 
@@ -308,7 +311,11 @@ def _plain(one: Declared, value: Value, place: str) -> Value:
         holds = not isinstance(value, int) or abs(value) <= sys.float_info.max
     is_flag = isinstance(value, bool) and kind is not bool
     if not (isinstance(value, types) and holds) or is_flag:
-        raise refused(f"{place[0].upper()}{place[1:]} must be {accepted}.")
+        quoted = isinstance(value, str) and kind in {int, float}
+        raise refused(
+            f"{place[0].upper()}{place[1:]} must be {accepted}.",
+            "Write a number without quotes, as in prior = 0.1" if quoted else None,
+        )
     return value
 
 

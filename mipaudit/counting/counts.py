@@ -295,7 +295,7 @@ def settle_sample(sample: plans.BurnInSample) -> None:
 def require_classes(sample: plans.BurnInSample) -> None:
     """Raise InputError ``empty_class`` if a class has no row."""
     if not sample.members.rows or not sample.holdout.rows:
-        raise empty_class_error(members=bool(sample.members.rows))
+        raise empty_class_error(members=not sample.members.rows)
 
 
 def require_identities(sample: plans.BurnInSample) -> None:

@@ -8,6 +8,7 @@ is none. A column that may be a score and is left out all the same is told with 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
@@ -41,7 +42,7 @@ _WHY: Final = {
     "unreadable_column": "neither numbers nor text",
     "empty_column": "no values",
     "text_column": "text",
-    "role": "has another role",
+    "role": "named for another role, as with `member_col`, `where` or `key_col`",
     "folder_key": "a key of the folders",
     "copy_column": "says which records were released unchanged",
     "membership_like": "named like a membership column",
@@ -50,6 +51,10 @@ _WHY: Final = {
 UNUSED: Final = frozenset({"not_named", _ID_LIKE, "text_column"})
 # Beside so many columns of text, whole numbers are more likely ages and codes than scores.
 _FEWEST_TEXTS: Final = 2
+_LISTS: Final = (
+    "A list of numbers is no score. Write one number of it for each record, such as its mean or "
+    "its least value, into a column."
+)
 _COPY_KINDS: Final = words.NUMBERS | {"string"}
 MOST_COORDINATES: Final = 100
 _LABELS_COUNTED: Final = 1000
@@ -120,6 +125,7 @@ class Choice:
                 raise InputError(
                     "columns_differ",
                     f"{part.name}: there is no column {quoted_name(name)}, which other files have.",
+                    hint="A column needs the same name in every file.",
                 )
         texts = self.carried.difference(self.names)
         return (
@@ -334,6 +340,7 @@ def choose_named(fields: Sequence[Field], names: Sequence[str], *, vectors: bool
             raise InputError(
                 "not_a_score",
                 f"`score_col`: column {quoted_name(field.name)} holds no numbers or text.",
+                hint=_LISTS if field.lists else None,
             )
     skipped = tuple((f.name, Message("not_named")) for f in fields if f.name not in wanted)
     return Choice(scores=scores, scalars=scalars, vectors=several, skipped=skipped)
@@ -388,7 +395,7 @@ def choose_by_rules(fields: Sequence[Field], reserved: Collection[str]) -> Choic
         raise InputError(
             "no_score_column",
             f"No numeric score column among: {words.shown_names([*reasons], fields)}.",
-            hint=f"{_why_none(fields, reasons)}Name one with `score_col`.",
+            hint=f"{_why_none(fields, reasons)}" + no_score_hint(fields),
         )
     taken, kinds = {field.name for field in scores}, {field.kind for field in scores}
     first: Kind = "float" if "float" in kinds else "integer" if "integer" in kinds else "bool"
@@ -406,6 +413,15 @@ def choose_by_rules(fields: Sequence[Field], reserved: Collection[str]) -> Choic
         skipped=tuple(why.items()),
         unaudited=tuple((one.name, why[one.name]) for one in left if _may_be_score(one, why)),
     )
+
+
+def no_score_hint(fields: Sequence[Field]) -> str:
+    """Return what to do where no column is a score."""
+    if any(one.lists for one in fields):
+        return _LISTS
+    if any(one.kind == "string" and words.says_score(one.name) for one in fields):
+        return "Of a score that is text: write plain numbers, without a unit or %."
+    return "Name one with `score_col`."
 
 
 def _may_be_score(field: Field, why: Mapping[str, Message]) -> bool:
@@ -486,6 +502,7 @@ def member_rule(
             len(_labels(parts, name, enough=_LABELS_COUNTED)),
             measured=columns[0][name] == "float",
             likely=words.shown_names(others, parts[0].fields) if others else None,
+            rows=known_rows(parts, name),
         )
     if required and len(labels[rules[0].column]) == 1:
         raise words.empty_class_error(members=not rules[0].members)
@@ -518,6 +535,16 @@ def _labels(parts: Sequence[Part], name: str, *, enough: int) -> set[words.Label
     return labels
 
 
+def known_rows(parts: Sequence[Part], name: str) -> Mapping[str, int]:
+    """Return how many rows have each label that is well known; of others nothing is told."""
+    rows = Counter[words.Label]()
+    for part in parts:
+        for chunk in part.chunks((name,)):
+            rows.update(words.label_rows(chunk.columns[name]))
+    known = words.MEMBER_LABELS | words.HOLDOUT_LABELS
+    return {one: count for one, count in rows.items() if isinstance(one, str) and one in known}
+
+
 def no_member_column(parts: Sequence[Part]) -> InputError:
     """Return the error for an input in which no column says who is a member."""
     fields = parts[0].fields
@@ -527,7 +554,8 @@ def no_member_column(parts: Sequence[Part]) -> InputError:
     )
     if len(fields) == 1 and parts[0].blob is not None:
         hint = (
-            "There is only one column. CSV cells must be separated by comma, semicolon, tab or bar."
+            "There is only one column. For scores of one class: `members` FILE `holdout` FILE. "
+            "For more columns, separate CSV cells by comma, semicolon, tab or bar."
         )
     return InputError(
         "no_member_column",

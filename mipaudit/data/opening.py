@@ -277,6 +277,9 @@ def _opened(
             "score in a comma list.",
         )
     if told_by_column and named_members and not choice.members:
+        if named_members[0] in choice.names:
+            text = f"Column {quoted_name(named_members[0])} says who is a member, and is no score."
+            raise UsageError("two_roles", text, hint="Name a column of scores with `score_col`.")
         raise unreadable_column(named_members[0], option="`member_col`")
     _load(parts, choice, outputs.names, threads)
     source = ScoreSource(choice, request, sides, Opened(parts=parts, bare=bare, left_out=left_out))

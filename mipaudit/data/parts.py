@@ -362,7 +362,8 @@ def arrow_table(frame: object) -> pa.Table:
         raise InputError(
             "not_a_frame",
             f"An object of type {type(frame).__name__} is not a table.",
-            hint="Pass a path, a pandas or polars DataFrame, or an Arrow table.",
+            hint="Pass a path, a pandas or polars DataFrame, or an Arrow table. Give arrays of "
+            "scores as members=scores[member], holdout=scores[~member].",
         )
     try:
         return frame if isinstance(frame, pa.Table) else pa.table(frame)

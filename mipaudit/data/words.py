@@ -8,9 +8,10 @@ of values can stand in the place of the header.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -138,6 +139,19 @@ def distinct_labels(column: Column) -> set[Label]:
     return ends if known else set(np.unique(values).astype(float).tolist())
 
 
+def label_rows(column: Column) -> dict[Label, int]:
+    """Return how many rows of a column of words have each label."""
+    if column.vocabulary is None:
+        return {}
+    labels = [*map(_normal_label, column.words)]
+    places = column.told([*range(len(labels))], len(labels), np.int64)
+    rows = np.bincount(places, minlength=len(labels) + 1).tolist()
+    found: dict[Label, int] = dict.fromkeys(labels, 0)
+    for label, many in zip(labels, rows, strict=False):
+        found[label] += many
+    return found
+
+
 def rule_from_labels(column: str, labels: Iterable[Label]) -> MemberRule | None:
     """Return the rule for well-known labels, or None when they are not a known pair."""
     known = frozenset(labels)
@@ -162,6 +176,12 @@ def rule_from_value(column: str, value: str) -> MemberRule:
 
 
 _BOOLEANS: Final = {"true": True, "false": False}
+# With the sign of equality after it: !=, <=, >=.
+_COMPARED: Final = "!<>"
+_MARKED: Final = (
+    "It keeps the rows in which a column equals a value. For another comparison, mark the rows "
+    "that count in a column first."
+)
 _QUOTES: Final = ("'", '"')
 
 
@@ -192,7 +212,9 @@ class Where:
             with suppress(ValueError):
                 return read(word)
         raise UsageError(
-            "bad_where", "`where`: the column holds numbers, and the value is not a number."
+            "bad_where",
+            "`where`: the column holds numbers, and the value is not a number.",
+            hint="Write a number, as in 'member = 1'.",
         )
 
 
@@ -204,15 +226,20 @@ def parse_where(text: str) -> Where:
     """
     column, equals, value = text.partition("=")
     column, value = column.strip(), value.removeprefix("=").strip()
-    if not equals or not column or not value:
-        raise UsageError("bad_where", '`where`: expected "column = value".')
+    if not equals or not column or not value or column[-1] in _COMPARED:
+        raise UsageError("bad_where", '`where`: expected "column = value".', hint=_MARKED)
     if len(value) > 1 and value[0] in _QUOTES and value[-1] == value[0]:
         value = value[1:-1]
     return Where(column=column, value=value)
 
 
 def label_error(
-    column: str, count: int, *, measured: bool = False, likely: str | None = None
+    column: str,
+    count: int,
+    *,
+    measured: bool = False,
+    likely: str | None = None,
+    rows: Mapping[str, int] = MappingProxyType({}),
 ) -> InputError:
     """Return the error for a membership column whose labels are not understood.
 
@@ -221,10 +248,19 @@ def label_error(
         count: how many labels it has.
         measured: whether it holds floats, as scores do.
         likely: names of columns that may be meant; None for none.
+        rows: how many rows have each well-known label.
     """
     name = quoted_name(column)
     if count > 2:  # noqa: PLR2004
         meant = "Say with `member_value` which one means member (all others are holdout)."
+        if MEMBER_LABELS & rows.keys():
+            member = min(MEMBER_LABELS & rows.keys(), key=str)
+            told = ", ".join(f"{label} {many:,}" for label, many in rows.items())
+            meant = (
+                f"Rows of known labels: {told}. `member_value` {member} takes all others for "
+                "holdout. To leave some out, mark the rows that count in another column: `where` "
+                "'COLUMN = VALUE'."
+            )
         if measured:
             meant = f"It may be a score. Membership is {_KNOWN_PAIRS}."
         if likely is not None:

@@ -184,7 +184,7 @@ _LEAST_PREFIX: Final = 3
 # these names is accepted: an error about one says what is meant, for commands, queries, options,
 # keys of policy files, variables and Python's keywords alike.
 _ELSEWHERE: Final = {
-    "estimate": "audit mia",
+    "estimate": "audit mia run evaluate",
     "records": "risk",
     "compare": "diff",
     "check": "inspect info",

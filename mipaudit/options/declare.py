@@ -234,7 +234,7 @@ class Options:
         options = declared(type(self))
         places = [one.name for one in options if one.by_place]
         if len(given) > len(places):
-            raise TypeError(f"at most {len(places)} arguments go by their place")
+            raise TypeError(place_hint(places, options))
         values = {**dict(zip(places, given, strict=False)), **named}
         unknown = values.keys() - {one.name for one in options}
         if unknown:
@@ -309,6 +309,14 @@ def declared(options: type[Options]) -> tuple[Declared, ...]:
 @cache
 def _declared_once(options: type[Options]) -> tuple[Declared, ...]:
     return tuple(_declared(name, *rest) for name, rest in options._OWN.items())  # noqa: SLF001
+
+
+def place_hint(places: Sequence[str], options: Sequence[Declared]) -> str:
+    """Return what to say of more values without a name than there may be."""
+    first = f"only {' and '.join(places)}" if places else "nothing"
+    arrays = {"members", "holdout"} <= {one.name for one in options}
+    how = ", as members=scores[member], holdout=scores[~member]" if arrays else ""
+    return f"{first} may be given without a name; name the others{how}"
 
 
 def _unknown(name: str, options: Sequence[Declared]) -> str:

@@ -9,6 +9,7 @@ from mipaudit.errors import UsageError
 from mipaudit.options.declare import Options, act, declared, manner
 from mipaudit.options.values import Range, between, whole_number
 from mipaudit.statements.choices import SeenBy
+from mipaudit.statements.printable_names import safe_name
 
 _NO_PDF: Final = Range(
     lambda name: not str(name).lower().endswith(".pdf"),
@@ -46,6 +47,8 @@ _ENDINGS: Final[dict[str, Format]] = {
     ".xml": "junit",
     ".txt": "table",
 }
+_OF_SPREADSHEETS: Final = frozenset({".xlsx", ".xls", ".ods"})
+_OF_INPUTS: Final = frozenset({".parquet", ".pq", ".tsv", ".gz", ".zst", ".npz", ".npy"})
 _OF_TABLES: Final = frozenset({"", ".log"})
 
 
@@ -71,7 +74,12 @@ def _require_form(option: str, name: str, form: Format | None) -> None:
             option,
             f"`{option}` takes a file name that ends in {', '.join(most)} or {last}, or that has "
             "no ending.",
-            hint="Any other ending needs `format`.",
+            hint=".csv is for spreadsheets."
+            if ending in _OF_SPREADSHEETS
+            else f"Is {safe_name(name)} the input? Name it without `{option}`. Any other ending "
+            "of a report needs `format`."
+            if ending in _OF_INPUTS
+            else "Any other ending needs `format`.",
         )
     if form is not None and said is not None and form != said:
         fitting = next(ending for ending, one in _ENDINGS.items() if one == form)

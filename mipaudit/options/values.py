@@ -61,7 +61,10 @@ def number_hint(given: object) -> str | None:
         value = float(text.strip().removesuffix("%").replace(",", "."))
     except ValueError:
         return None
-    return f"Write {value / 100 if '%' in text else value:.15g}." if math.isfinite(value) else None
+    if not math.isfinite(value):
+        return None
+    several = " It takes one value, not two." if "," in text else ""
+    return f"Write {value / 100 if '%' in text else value:.15g}.{several}"
 
 
 def percent_hint(given: Given, holds: Callable[[Any], bool]) -> str | None:
@@ -142,7 +145,18 @@ ABOVE_NOTHING: Final = Range(lambda p: 0 < p <= 1, "above 0 and at most 1")
 BELOW_ONE: Final = Range(lambda p: 0 <= p < 1, "at least 0 and below 1")
 # Below it, limits would be wrong more often than right.
 _LEAST_CONFIDENCE: Final = 0.5
-CONFIDENCE: Final = Range(lambda c: _LEAST_CONFIDENCE <= c < 1, "at least 0.5 and below 1")
+
+
+def confidence_hint(given: float) -> str | None:
+    """Return the confidence of a share of errors, or of percent."""
+    if 0 < given < _LEAST_CONFIDENCE:
+        return f"If it is alpha, write {1 - given:.15g}."
+    return percent_hint(given, CONFIDENCE.holds)
+
+
+CONFIDENCE: Final = Range(
+    lambda c: _LEAST_CONFIDENCE <= c < 1, "at least 0.5 and below 1", meant=confidence_hint
+)
 
 
 def swapped(point: tuple[float, float]) -> str | None:

@@ -8,8 +8,9 @@ from os import PathLike
 from typing import IO, TYPE_CHECKING, Any, Final, Literal, cast
 
 from mipaudit.errors import InputError, UsageError
+from mipaudit.options.shown import form_of
 from mipaudit.options.values import Given, path_of
-from mipaudit.statements.printable_names import inert_text
+from mipaudit.statements.printable_names import inert_text, safe_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -155,11 +156,11 @@ def record_format(
     name = path_of(output) if isinstance(output, (str, PathLike)) else ""
     found = row_format(str(name)) if given is None else given
     if found not in SUFFIXES.values():
+        report = f"`report` {safe_name(name)}" if form_of(name) else "standard output"
         raise UsageError(
             "output",
             f"The {what} go to a file that ends in .csv, .csv.gz or .parquet.",
-            hint=f"For example: `output` {example}.parquet. The report itself goes to standard "
-            "output.",
+            hint=f"For example: `output` {example}.parquet. The report itself goes to {report}.",
         )
     return found  # type: ignore[return-value]
 

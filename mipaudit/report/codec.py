@@ -72,7 +72,7 @@ def to_dict(report: AnyReport) -> dict[str, Any]:
     return found
 
 
-def from_json(data: bytes) -> AnyReport:
+def from_json(data: bytes | str) -> AnyReport:
     """Return the report that ``data`` holds, as JSON or in its page.
 
     Fields that this version lacks are ignored.
@@ -84,7 +84,7 @@ def from_json(data: bytes) -> AnyReport:
     """
     import msgspec
 
-    data = taken_out(data)
+    data = taken_out(data.encode() if isinstance(data, str) else data)
     kind = _kind(data)
     try:
         report: AnyReport = msgspec.json.decode(data, type=report_type(kind))

@@ -404,7 +404,7 @@ NAMED = "member (named like a membership column)"
             ["It may be a score. Membership is 1 and 0", "member; name it with --member-col."],
             "Say with",
         ),
-        (OTHERS, {}, "many_labels", ["Say with --member-value which one"], "may be a score"),
+        (OTHERS, {}, "many_labels", ["train 20, test 20. --member-value train takes"], "other 20"),
         (
             *(FRAME.assign(member=FRAME.member + 1), {}, "unknown_labels"),
             *(["in and out, member and holdout, train and test"], "may be a score"),
@@ -413,7 +413,11 @@ NAMED = "member (named like a membership column)"
             (FRAME.assign(score=[cell] * ROWS), {}, "no_score_column", [said, NAMED], str(cell))
             for cell, said in (("5%", "score (text)"), (None, "score (no values)"))
         ),
-        (*(FRAME, {"member_col": "score"}, "no_score_column"), ["score (has another role)"], "0.5"),
+        (
+            *(FRAME, {"member_col": "score"}, "no_score_column"),
+            ["score (named for another role, as with --member-col,"],
+            "0.5",
+        ),
         # What may be a record in place of the header is not repeated.
         (
             pd.DataFrame({"PATIENT00001": ["x"] * ROWS, "member": FRAME.member}),

@@ -309,6 +309,7 @@ Examples:
             raise UsageError(
                 "counts",
                 "The counts of one run are `canaries`, `guesses` and `correct`, all three.",
+                hint="`correct` is how many of the guesses were right.",
             )
         if isinstance(guesses, tuple):
             raise UsageError(

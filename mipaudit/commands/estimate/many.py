@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mipaudit.commands.estimate.options import JOINT_OPTION
@@ -165,6 +166,13 @@ def _of_array(asked: EstimateManyOptions) -> _NamedAudits:
     import numpy as np
     import pandas as pd
 
+    if isinstance(asked.scores, (str, PathLike)):
+        raise UsageError(
+            "scores",
+            "The scores are the name of a file, and estimate_many takes what is in it.",
+            hint="Read it first: estimate_many(pandas.read_csv(...), by=...). by names the "
+            "columns that tell the audits apart.",
+        )
     if asked.by:
         raise UsageError(
             "by", "An array has no columns to split it by.", hint="Leave `by` out, or give a frame."

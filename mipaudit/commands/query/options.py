@@ -1,5 +1,6 @@
 """What ``mipaudit query`` may be asked: kinds of query, by the words that ask for them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -75,7 +76,7 @@ def _parse(word: str) -> Query:
     kind: Any
     kind, colon, text = word.partition(":")
     if kind not in KINDS:
-        raise UsageError("query", f"There is no query {quoted_name(kind)}.", hint=_other(kind))
+        raise UsageError("query", f"There is no query {quoted_name(kind)}.", hint=meant_query(kind))
     if kind in BALLS:
         radius = _radius(kind, text) if colon else None
         return Query(
@@ -99,10 +100,15 @@ def _parse(word: str) -> Query:
     return Query(kind=kind, column=column, neighbours=number)
 
 
-def _other(kind: str) -> str:
+def meant_query(kind: str) -> str:
     """Return what to ask in place of a query that does not exist."""
     if "." in kind or "/" in kind:
         return "Tables are given with `members`, `holdout` and `synthetic`."
+    if "," in kind:
+        return "Several queries are separated by blanks: nn kth:5"
+    numbered = re.fullmatch(r"(\w+?)[=_-]?(\d+)", kind)
+    if numbered is not None and numbered[1] in {*_NUMBERS, *BALLS}:
+        return f"Did you mean {numbered[1]}:{numbered[2]}?"
     meant = MEANT.get(kind.lower(), "")
     if meant.startswith("query "):
         return f"What others call {kind} is mipaudit {meant}."

@@ -67,7 +67,14 @@ _TABLE: Final = (
         (),
         member="summary.json",
     ),
-    Foreign("an archive of arrays", _OF_MODELS, (".npz",), member=".npy", numbers=True),
+    Foreign(
+        "an archive of arrays",
+        _OF_MODELS + " If it holds scores and who is a member, make a table of it: "
+        "pandas.DataFrame(dict(numpy.load('{name}'))).to_parquet('{stem}.parquet')",
+        (".npz",),
+        member=".npy",
+        numbers=True,
+    ),
     Foreign(
         "an array, whose columns have no names",
         _OF_MODELS + " If it holds scores, give its columns names, one of them member: "
@@ -102,6 +109,14 @@ _TABLE: Final = (
     Foreign("a Stata file", _BY_PANDAS.format("read_stata", ""), (".dta",)),
     Foreign("a SAS file", _BY_PANDAS.format("read_sas", ""), (".sas7bdat", ".xpt")),
     Foreign("an SPSS file", _BY_PANDAS.format("read_spss", ""), (".sav",)),
+    Foreign(
+        "an SQLite database",
+        "In Python: pandas.read_sql('select ...', sqlite3.connect('{name}'))"
+        ".to_parquet('{stem}.parquet')",
+        (".db", ".sqlite"),
+        (b"SQLite format 3",),
+    ),
+    Foreign("a picture", "Give the scores, as CSV or Parquet.", (".png",), (b"\x89PNG",)),
     Foreign("a PDF document", "Save its table as CSV.", (".pdf",), (b"%PDF-",)),
     Foreign(
         "a web page, not a table",

@@ -144,6 +144,8 @@ def _closest(path: Path) -> str | None:
         names = [entry.name for entry in path.parent.iterdir()]
     except OSError:
         return f"There is no directory {safe_name(str(path.parent), longest=LONGEST)} either."
+    if "," in path.name:
+        return "Files are separated by blanks, not by commas."
     close = get_close_matches(path.name, names, n=1, cutoff=0.6)
     if not close:
         return None

@@ -36,6 +36,10 @@ Repetition = tuple[str, int, int | None]
 _COMPARED: Final = 1 << 22
 _LOOKED_AT: Final = 1 << 21
 _PLACES: Final = 32
+_COMPARED_FILES: Final = (
+    "If each file is an audit of its own, as of another model: `mipaudit compare FILES --baseline "
+    "NAME`, or `mipaudit.estimate_many` in Python. "
+)
 _INDEPENDENT: Final = "`rows_are` independent if they are (every verdict says so)"
 
 
@@ -74,8 +78,14 @@ def check_ids(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ...]:
         "repeated_ids",
         f"{values} in several rows of one class: {ids:,}, up to {most:,} times. Such rows are not "
         "independent, so no limit would hold.",
-        hint=hint,
+        hint=f"{files_hint(source, most)}{hint}",
     )
+
+
+def files_hint(source: ScoreSource, most: int) -> str:
+    """Return what compares several files that each have a row of the same records."""
+    files = len({partition.part for partition in source.every_row()})
+    return _COMPARED_FILES if 1 < most <= files else ""
 
 
 def _repetition(
