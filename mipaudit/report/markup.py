@@ -87,16 +87,17 @@ _SAID: Final = 2  # of what was read, so many names make a title
 # the head and its pictures may take so that there is room to sign.
 _LINE: Final = 110
 _LEADING: Final = 11.0
-_PIXEL: Final = 0.54
+_PIXEL: Final = 0.525
 _CAPTION: Final = 60.0  # pixels
-_MOST_POINTS: Final = 530.0
+_MOST_POINTS: Final = 520.0
 _LIMITS: Final = ("max_", "limits")  # how the settings that limit something begin
 _SETTERS: Final = {"command line": "on the command line", "api": "in Python"}
 # Of its own: the page's style would be the notebook's, too.
 _NOTEBOOK: Final = (
     "<style>.mipaudit .answer { font-weight: bold; font-size: 1.5em; line-height: 1.3 } "
     ".mipaudit h2, .mipaudit h3 { font-size: 1.05em } .mipaudit summary h2 { display: inline } "
-    ".mipaudit img { background: white; max-width: 100% }</style>"
+    ".mipaudit img { background: white; max-width: 100% } .mipaudit .heard { display: none } "
+    ".mipaudit .w { text-align: left }</style>"
 )
 
 
@@ -197,7 +198,7 @@ def _height(head: Iterable[str], caveats: Iterable[str], walk: Walk) -> float:
     wide = _LINE // (1 + beside)
     listed = _LEADING * sum(1 + len(one) // wide for one in caveats)
     above = _LEADING * sum(1 + len(one) // _LINE for one in head)
-    return above + (max(drawn, listed) if beside else drawn + listed)
+    return above + (max(drawn, listed) if beside else drawn + listed + 2 * _LEADING)
 
 
 def _facts(walk: Walk) -> tuple[str, list[tuple[str, str]]]:
@@ -257,7 +258,7 @@ def _folded(walk: Walk, *, inert: bool = False) -> Iterator[Part]:
         title = fold.title
         if len(within) == 1 and found[0] is within[0]:
             title, found = within[0].text, found[1:]
-        yield Part(title, f"part-{number}", found, folded=True, opened=fold.opened)
+        yield Part(title, f"part-{number}", found, folded=True, opened=fold.opened and not inert)
 
 
 @cache

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mipaudit.errors import as_typed
@@ -269,8 +268,11 @@ class Walk:
     @property
     def leading(self) -> tuple[Picture, ...]:
         """The pictures below the answer: the one that shows it, and a curve of the same score."""
-        curves = (one for kind, one in self._pictured[1:] if kind in _CURVES)
-        return (*(one for _, one in self._pictured[:1]), *islice(curves, 1))
+        pictures = self._pictured
+        curves = [
+            one for one in pictures[1:] if one[0] in _CURVES and pictures[0][0] not in _CURVES
+        ]
+        return tuple(one for _, one in (*pictures[:1], *curves[:1]))
 
     def pictures(self) -> Iterator[Picture]:
         """Yield the pictures, the one that shows the answer first."""
