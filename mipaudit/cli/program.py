@@ -473,7 +473,7 @@ _FINDER: Final = _BeforeGreedy()
 def spare_imports() -> None:
     """Put off the import of ``_PARTS`` until something of theirs is asked for.
 
-    For a process of our own alone: whoever imports the package keeps numpy as it is.
+    For a process of our own alone: a program that imports the package keeps numpy as it is.
     """
     if _FINDER not in sys.meta_path:
         sys.meta_path.insert(0, _FINDER)

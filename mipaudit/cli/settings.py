@@ -483,7 +483,7 @@ class Settings:
         return found
 
     def remarks(self) -> Iterator[str]:
-        """Yield a line for each thing that steers a run and that whoever typed it may not know."""
+        """Yield a line for each thing that steers a run and that its user may not know."""
         config = self.config
         if self._forgone and self._named == "environment":
             yield f"{PREFIX}NO_CONFIG is set: no policy file is read."

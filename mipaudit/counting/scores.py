@@ -328,7 +328,7 @@ def settle_seed(
 ) -> SeedChoice:
     """Give the inputs the seed for rows that their positions tell apart, if they are large.
 
-    Whoever orders the rows of such a file could choose those that train for a seed that is
+    A person who orders the rows of such a file could choose those that train for a seed that is
     known beforehand. So the default is a hash of every row in its place where another pass is
     cheap, or asked for; else it is drawn afresh. The rows in another order are another draw, and
     how they are stored changes nothing.

@@ -78,7 +78,7 @@ class PiecePartition:
         precision: of the score columns that files store more and less finely, the coarsest
             float type: scores of all files are rounded to it.
         coarse: those of them that are stored so here.
-        copies: whether a column says which records were released word for word.
+        copies: whether a column says which records were released unchanged.
         changes: what becomes of each batch of rows; they travel with it.
     """
 
@@ -422,7 +422,7 @@ class ScoreSource:
             self.unit_seed = seed
 
     def stand_for(self, chosen: Chosen) -> None:
-        """Let these rows stand for their persons, as whoever counted them chose."""
+        """Let these rows stand for their persons, as the person who counted them chose."""
         self._chosen = chosen
         self.unit_rows_dropped = chosen.dropped_members, chosen.dropped_holdout
 
@@ -513,7 +513,7 @@ class ScoreSource:
 
     @property
     def copies(self) -> Copies | None:
-        """The records that were released word for word, after a full pass; None if untold."""
+        """The records that were released unchanged, after a full pass; None if unknown."""
         return self.intake.copies
 
     @property

@@ -157,7 +157,7 @@ class Manifest:
         plan: sha256 of the cells that the counts are by, None in cuts.
         member_column: where membership was read, None where files said it.
         skipped_columns: columns that were not taken.
-        findings: what whoever reads the counts must know about rows left out.
+        findings: what a reader of the counts must know about rows left out.
         inputs: what was read.
         settings: how.
         arrays: sha256 of every array's file, by name.

@@ -55,7 +55,7 @@ def can_fork() -> bool:
     """Tell whether copies of this process can be made, safely and cheaply.
 
     Cheaply: Python's collector writes to every object that it looks at, and the system then
-    copies the memory around it for whoever wrote. The program has `gc.freeze` put what it loaded
+    copies the memory around it for the writer. The program has `gc.freeze` put what it loaded
     out of the collector's reach as it starts. In a program of somebody else nothing is frozen, and
     so nothing is forked: what its threads and libraries make of a copy is not known here.
 
@@ -186,7 +186,7 @@ class Crew(Generic[MadeT]):
         source.close()
         if now:
             os.kill(process, signal.SIGKILL)
-        with suppress(ChildProcessError):  # whoever started us may want no news of children
+        with suppress(ChildProcessError):  # the parent may ignore its children's ends
             os.waitpid(process, 0)
 
     def __enter__(self) -> Self:

@@ -6,7 +6,7 @@ and weighted accuracy, whose denominators depend on the guesses, have limits of 
 Their attackers learn to do well in the metric. As for the advantage
 (`evidence.scores.averaged_lower`), they are fitted on the past and judged on the next block, and
 the mean over many assignments of the rows counts. What differs is what they aim at, and who is
-chosen: whoever has shown most of the metric. Whatever they aim at, the limit holds.
+chosen: the one that has shown most of the metric. Whatever they aim at, the limit holds.
 """
 
 from __future__ import annotations

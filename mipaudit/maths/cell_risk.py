@@ -32,7 +32,7 @@ _HALVINGS: Final = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RiskLimits:
-    """Signed risks f in [-1, 1]; above 0 the score speaks for membership.
+    """Signed risks f in [-1, 1]; above 0 the score points to membership.
 
     Attributes:
         signed: the plug-in, shape (m,); 2p-1 in an empty cell.

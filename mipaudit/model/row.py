@@ -59,7 +59,7 @@ Attackers = Literal[
     "top-half",
     "best-threshold",
     "per-class",
-    # Whoever made the guesses of the input.
+    # The attacker who made the guesses in the input.
     "guesses",
 ]
 Validity = Literal[

@@ -8,8 +8,8 @@ and what a report records all derive from the field::
 
 A policy file may have what is `free`, a `choice` if the answer says so, and never an `act`.
 
-What several commands ask each in its own way stands once, and a command says what it has
-otherwise::
+What several commands ask, each in its own way, is written once, and a command says what it
+changes::
 
     min_cell: int = MIN_CELL_OPTION.but("Fewest records of a class shown.", default=10)
 
@@ -106,7 +106,7 @@ class Option(NamedTuple):
     near: bool = False
 
     def but(self, help: str | None = None, **changes: Given) -> Any:  # noqa: A002, ANN401
-        """Return what a class has otherwise of an option that stands elsewhere.
+        """Return an option that is defined elsewhere, with what a class changes of it.
 
         Args:
             help: its words here; None for the same.

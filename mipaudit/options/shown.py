@@ -113,7 +113,7 @@ _text: Any = partial(manner, metavar="TEXT", within=_NAME._replace(in_help=False
 
 
 class Declared(Options):
-    """What the report says of itself and of what is released; nobody checks it.
+    """What the report declares about itself and the release; nobody checks it.
 
     ``[declare]`` of a policy file has the same by the names that reports have.
     """

@@ -34,7 +34,7 @@ _ROUNDING: Final = 1e-9
 
 @contextmanager
 def foreign(*reports: Given) -> Iterator[None]:
-    """Read reports, draw them, judge them or compute them again: whoever wrote the files.
+    """Read reports, draw them, judge them or compute them again, no matter who wrote the files.
 
     A file may say anything that its types allow, and no list of checks holds all of it. So
     whatever goes wrong within is an error of the file. What this process made is not suspected:

@@ -1,6 +1,6 @@
 """A report to JSON and back, also in its page; its tables as CSV and data frames; the JSON Schema.
 
-The page is for people and the report for programs; whoever has the page has both.
+The page is for people and the report for programs; a page contains both.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Records that a release holds word for word: counted, told first, and limited by a policy."""
+"""Records that a release holds unchanged: counted, told first, and limited by a policy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mipaudit.model.message import Finding, Message
 from mipaudit.model.row import Check
 from mipaudit.statements.policy import check_status
 
-# Codes of findings: records were released word for word; as many others are like it by chance;
+# Codes of findings: records were released unchanged; as many others are like it by chance;
 # whether some members were, nobody can tell. And of a reason: no limit says how many may be.
 COPIES: Final = "exact_copies"
 COMMON: Final = "common_copies"
@@ -82,7 +82,7 @@ class Copies:
 
 
 def copy_findings(copies: Copies | None, limit: int | None = None) -> tuple[Finding, ...]:
-    """Return that records were released word for word; nothing where none is known to be.
+    """Return that records were released unchanged; nothing where none is known to be.
 
     Args:
         copies: as the input tells; None where it says nothing.

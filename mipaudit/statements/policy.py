@@ -67,7 +67,7 @@ class Policy:
         limits: those that are listed, beside the above.
         waivers: of checks that are not shown to be met.
         on_inconclusive: what an open answer counts as.
-        max_copies: members that may be released word for word; counted, without error.
+        max_copies: members that may be released unchanged; counted, without error.
     """
 
     max_advantage: float | None = None
@@ -112,7 +112,7 @@ def covers(waiver: Waiver, check: Check) -> bool:
 
 
 def limits_copies(checks: Iterable[object]) -> bool:
-    """Tell whether a limit on members that are released word for word is among the checks."""
+    """Tell whether a limit on members that are released unchanged is among the checks."""
     return any(getattr(check, "quantity", None) == "copies" for check in checks)
 
 

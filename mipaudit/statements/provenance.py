@@ -190,7 +190,7 @@ class SeedInUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """What whoever made the report says of it, and of what is released; nobody checks it.
+    """What the report's author declares about it and the release; nobody checks it.
 
     ``subjects`` is how many people the data are about, ``seen_by`` who may see the release.
     """

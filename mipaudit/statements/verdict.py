@@ -228,7 +228,7 @@ def settled(verdict: Verdict, findings: Sequence[Finding], checks: Sequence[Chec
     Rounding is a function of the score: a leak of the rounded score is one of the score, and
     'not met' stands. An upper limit is of the rounded score alone. Of the records of a site that
     is missing nothing is known; what leaks among the others leaks all the same. No score speaks
-    for a member who is released word for word: only a limit on copies among the ``checks`` does.
+    for a member who is released unchanged: only a limit on copies among the ``checks`` does.
     """
     codes = {found.code for found in findings}
     if limits_copies(checks):

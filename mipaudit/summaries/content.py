@@ -5,7 +5,7 @@ map of a score: what counts of an ordered score is the rank of each row among th
 values. Rows that are equal in all that is looked at are exchangeable, so that it does not
 matter which of them stands first.
 
-A sum of hashes would need no order of the batches, and whoever writes the rows could solve
+A sum of hashes would need no order of the batches, and a writer of the rows could solve
 for the sum that he wants (Wagner 2002). A hash of the stream cannot be aimed at.
 """
 

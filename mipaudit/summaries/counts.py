@@ -1,4 +1,4 @@
-"""What one score is estimated from: rows as cells with counts, whoever counted them.
+"""What one score is estimated from: rows as cells with counts, no matter who counted them.
 
 Rows that were held in memory and rows that were counted as they went by come to the same type;
 counts by one plan can be added, in any order.

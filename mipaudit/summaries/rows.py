@@ -318,7 +318,7 @@ class KeptScores:
         return self
 
     def merge(self, other: Self) -> None:
-        """Do nothing: whoever shares the room has put the rows there."""
+        """Do nothing: the owner of the shared room has put the rows there."""
 
     def members(self) -> ClassScores:
         """Return the members."""
@@ -429,7 +429,7 @@ def rows_seed(
 ) -> int:
     """Return a seed that follows from the rows, in any order, and from a stated one.
 
-    Whoever names the persons cannot choose for a seed that is known: another name, class or
+    A person who names the persons cannot choose for a seed that is known: another name, class or
     score changes it. Hashes of rows are added, not XORed, so that equal rows do not cancel.
     """
     digest = blake2b(f"mipaudit/2|units|{seed}|{member.size}".encode(), digest_size=8)

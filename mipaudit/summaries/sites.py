@@ -4,7 +4,7 @@ A cut point is a round number between sampled values, written no finer than many
 apart, or an atom that enough records share; every cell between two of them holds enough records, or
 is told as empty. The smallest and the largest value are never among them.
 
-Whoever has the same cuts makes the same plan, whatever their order: nobody coordinates. Between
+All who have the same cuts make the same plan, whatever their order: nobody coordinates. Between
 cut points every count is large enough to leave a secure room.
 """
 
@@ -338,7 +338,7 @@ def safe_edges(sites: Sequence[SiteCounts], least: int) -> NDArray[np.float64]:
     """Return as many edges as leave every micro-block's count of a class at ``least`` or more.
 
     Only burn-in rows decide, so that limits from the counts stay valid; what they foretell
-    can still fail, and whoever counts has to look.
+    can still fail, and those who count have to look.
 
     Args:
         sites: of the same score.
@@ -402,7 +402,7 @@ def shared_plan(sites: Sequence[Cuts], *, prior: float) -> Plan:
         prior: p in (0, 1), the weight of the members in the coarse cells.
 
     Returns:
-        A plan without a seed: whoever counts by it gives every row's rank.
+        A plan without a seed: those who count by it give every row's rank.
     """
     least = least_of(sites)
     totals = (sum(one.n_members for one in sites), sum(one.n_holdout for one in sites))

@@ -146,7 +146,7 @@ class Cell:
     def discrete(self) -> bool:
         """Whether the audit is told that the score has few values, all known.
 
-        Whoever has a discrete score says so; now and then it must be found out.
+        Users state that a score is discrete; now and then it must be found out.
         """
         return law(self.scenario).discrete and self.order != "sorted"
 

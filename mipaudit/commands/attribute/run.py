@@ -258,7 +258,7 @@ def answer_attribute(asked: AttributeOptions) -> AttributeReport:
     request = replace(
         read_request(asked, seed=asked.chosen_seed, group_columns=columns),
         score_columns=(asked.guess_col,),
-        # Whoever makes no guess guesses wrong.
+        # No guess counts as a wrong guess.
         nan="category",
     )
     with (

@@ -50,7 +50,7 @@ class DoctorReport(AnyReport):
         works: whether every library loads in a version that is asked for, and the audit whose
             answer is known comes out.
         processors: that this process may use.
-        memory_bytes: of the machine, or what its container allows; None where it is not said.
+        memory_bytes: of the machine, or what its container allows; None where that is unknown.
         temporary_bytes: free where large CSV files are set aside; None: files cannot be made there.
         libraries: that mipaudit and its optional parts need.
         known_audit: each figure beside what it must be.

@@ -79,7 +79,7 @@ class GuessPlan:
 
 
 # A plan with its share of the error, the guesses that it made, and the end of the score that was
-# taken to speak for inclusion.
+# taken to point to inclusion.
 Tried = tuple[GuessPlan, CanaryCount, Direction | None]
 
 
@@ -214,7 +214,7 @@ def count_guesses(
         included: what the coins said, shape (m,).
         scores: shape (m,), no NaN; infinite ones are the most or least telling.
         plans: from `plan_guesses`, made without a look at ``included``.
-        direction: whether high or low scores speak for inclusion, known beforehand; None
+        direction: whether high or low scores point to inclusion, known beforehand; None
             tries both and halves every share.
         seed: of the pseudo-random order of equal scores.
         ids: distinct numbers of the canaries, shape (m,), so that the order of equal

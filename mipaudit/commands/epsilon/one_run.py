@@ -125,7 +125,7 @@ def one_run_from_scores(
         scores: one for each canary, shape (m,), no NaN.
         score: what they are called.
         guesses: how many, fixed before the coins were seen; see `plan_guesses`.
-        direction: of scores that speak for inclusion, known beforehand; None tries both.
+        direction: of scores that point to inclusion, known beforehand; None tries both.
         seed: of the pseudo-random order of equal scores.
         ids: distinct numbers of the canaries, shape (m,), or None for positions.
         inclusion_rate: the share of the coins, in (0, 1), if it is known.

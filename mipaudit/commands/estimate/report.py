@@ -43,7 +43,7 @@ class Report(AnyReport):
     and how many records it has. ``curves`` are of the strongest scores.
     ``blind`` is what the records alone tell, and what of each score
     goes beyond it, if a report of ``shift`` was given. ``copies`` counts the records that were
-    released word for word, where the input tells.
+    released unchanged, where the input says so.
     """
 
     design: Design
@@ -327,7 +327,7 @@ def _upper(index: Index, score: str, against: Attackers) -> bool:
 
 
 def _widest(rows: Sequence[Row]) -> Row | None:
-    """Return the largest of the scores' upper limits, each that which speaks for most attackers."""
+    """Return the largest of the scores' upper limits, each that which covers most attackers."""
     limited = [one for one in rows if one.upper is not None]
     limited.sort(key=lambda one: (one.attackers == "any", one.upper))
     of_score = {one.score: one for one in limited}

@@ -114,7 +114,7 @@ def noised_release(asked: NoiseOptions, release: Release, unlike: Unlike) -> Noi
             ``release_unlike_splits``: it can hardly be one more of them.
     """
     # The report may be published beside the noised release, so it has neither size nor hash of
-    # the release's file. Whoever can list what the release may have been, say the mean of every
+    # the release's file. Somebody who lists what the release may have been, say the mean of every
     # possible training set, would find the one that has this hash: it would undo the noise.
     source = InputFile(name=release.source.name, rows=release.source.rows, bytes=None)
     report, splits, chosen = report_on_splits(asked, [source])

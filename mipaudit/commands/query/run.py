@@ -50,7 +50,7 @@ _CELL: Final = 24
 _BESIDE: Final = 8 << 20  # blocks and buffers
 _FEW: Final = 20
 _MANY_LEVELS: Final = 1000
-# Whoever is as near as this is copied, but for the rounding of distances.
+# A record as near as this is copied, but for the rounding of distances.
 _OF_COPIES: Final = 1e-6
 # What the scores do not say.
 LIMITATIONS: Final = (
@@ -100,7 +100,7 @@ def run_query(asked: QueryOptions, shown: QueryShown) -> int:
     """Score the records, write the score file and the report; return the exit code.
 
     Raises:
-        UsageError: it is not said where the scores go.
+        UsageError: no file for the scores is given.
         OutputError: a place cannot be written to, before anything is read.
     """
     if asked.form is None:
@@ -187,7 +187,7 @@ def _report(
     scores = tuple(
         _score(query, columns[query.column], radii.get(query.column)) for query in asked.queries
     )
-    # Whoever sets it wants equal bytes of equal runs.
+    # A user who sets it wants equal bytes of equal runs.
     untimed = os.environ.get("SOURCE_DATE_EPOCH")
     return QueryReport(
         command="query",

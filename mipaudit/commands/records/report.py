@@ -71,7 +71,7 @@ class CellRisk:
         holdout: holdout records in it, with the burn-in.
         counted_members: members behind the estimate.
         counted_holdout: holdout records behind it.
-        signed: f in [-1, 1]; above 0 the score speaks for membership.
+        signed: f in [-1, 1]; above 0 the score points to membership.
         risk: |f|.
         lower: lower limit of the risk, for all cells together.
         upper: upper limit, likewise.

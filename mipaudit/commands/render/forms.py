@@ -88,7 +88,7 @@ def exchanged(
 
 
 def stored_report(report: Any, subjects: Iterable[Any] = ()) -> Stored:  # noqa: ANN401
-    """Return a report with the sha256 of its file, and of the files that it speaks of.
+    """Return a report with the sha256 of its file, and of the files that it names.
 
     Args:
         report: a path, ``"-"``, the bytes of a file, or what a command returned: its file is

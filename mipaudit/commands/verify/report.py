@@ -101,7 +101,7 @@ def differing_first(report: VerifyReport) -> tuple[VerifiedPart, ...]:
 
 
 def unread(report: VerifyReport) -> Message | None:
-    """Return that nobody read the files a statement speaks of, which no view may leave out."""
+    """Return that nobody read the files that a statement names, which no view may leave out."""
     return report.limitations[0] if report.verified == STATEMENT else None
 
 

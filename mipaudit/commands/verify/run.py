@@ -228,7 +228,7 @@ def _statement_in(data: bytes) -> dict[str, Any] | None:
 
 
 def _verify_statement(given: Mapping[str, Any], asked: VerifyOptions) -> VerifyReport:
-    """Say whether a statement speaks of the files that are there, and follows from its report.
+    """Say whether a statement names the files that are there, and follows from its report.
 
     Args:
         given: the statement.

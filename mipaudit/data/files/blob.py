@@ -195,7 +195,7 @@ def stream_blob(name: str, stream: IO[bytes]) -> HeldBlob:
 
 
 def read_at(file: IO[bytes], offset: int, size: int) -> bytes:
-    """Return so many bytes from an offset on, whoever else reads the file."""
+    """Return so many bytes from an offset on, even if others read the file."""
     if isinstance(file, io.BytesIO):
         return bytes(file.getbuffer()[offset : offset + size])
     if hasattr(os, "pread"):

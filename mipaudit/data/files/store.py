@@ -247,7 +247,7 @@ def _chain(error: BaseException | None) -> list[BaseException]:
 
 
 def _fault(error: BaseException) -> str:
-    """Return what kind of fault ``error`` and its causes speak of."""
+    """Return the kind of fault that ``error`` and its causes name."""
     chain = _chain(error)
     for one in chain:
         status = getattr(one, "status", None)

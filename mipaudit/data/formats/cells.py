@@ -55,7 +55,7 @@ def lost_digits(cells: Sequence[str], values: NDArray[np.float64]) -> NDArray[np
     """Return the marks of cells that say more than the float64 that they were read as.
 
     A cell of n digits does unless they are those of its float64, rounded to n digits: then
-    it says no more than that, and so whoever wrote it may have had a float64.
+    it says no more than that, and so its writer may have had a float64.
 
     Args:
         cells: numbers as text.

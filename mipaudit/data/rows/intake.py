@@ -29,7 +29,7 @@ _REPEATED: Final = 2
 # How likely, at most, the classes of an honest file differ so much in what is missing.
 _SURE: Final = 0.001
 # Rows, by class: present; left out of a file given for the other class, or because a score is
-# missing; of those present, with a score missing and kept, released word for word, and told
+# missing; of those present, with a score missing and kept, released unchanged, and told
 # whether they were, or told in words that say neither.
 Kept = Literal["present", "other_side", "nan", "copied", "told", "unclear"]
 # What is wrong with rows, and with scores, as `Intake.faults` has it.
@@ -192,7 +192,7 @@ class Intake:
         self.rows[kind, False] += member.size - inside
 
     def count_copies(self, said: NDArray[np.float64], member: NDArray[np.bool_]) -> None:
-        """Count rows by whether they were released word for word, as `said_of` has it."""
+        """Count rows by whether they were released unchanged, as `said_of` has it."""
         yes, no = said == 1, said == 0
         self.classes("copied", member[yes])
         self.classes("told", member[yes | no])
@@ -204,7 +204,7 @@ class Intake:
 
     @property
     def copies(self) -> Copies | None:
-        """The records that were released word for word; None where nothing tells."""
+        """The records that were released unchanged; None where no column says."""
         copied, told = self.per_class("copied"), self.per_class("told")
         if not any(told.values()):
             return None
@@ -312,7 +312,7 @@ def fault_of(
         return label_error(member_column or "", len(intake.labels))
     wrong = next(one for one in _ERRORS if intake.of(one))
     faults, places = intake.of(wrong), ["", *names]
-    # As whoever reads all chunks in order meets them.
+    # In the order in which a reader of all chunks meets them.
     ordered = sorted(faults, key=lambda name: (faults[name].chunk, places.index(name)))
     precision, files = coarse.get(ordered[0], ("", ""))
     error = _ERRORS[wrong]

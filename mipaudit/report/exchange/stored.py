@@ -1,6 +1,6 @@
 """What forms that others define are made of: a report, the digest of its file, its figures.
 
-Such a form names the report that it was made of by its sha256: whoever has both can check one
+Such a form names the report that it was made of by its sha256: a reader who has both can check one
 by the other.
 """
 

@@ -221,7 +221,7 @@ def _metric_truth(
 
 
 def _roc(members: NDArray[np.float64], holdout: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the (TPR, FPR) of whoever says "member" up to each of these masses."""
+    """Return the (TPR, FPR) of attackers who say "member" up to each of these masses."""
     below = np.stack([np.cumsum(members), np.cumsum(holdout)], axis=1)
     return np.concatenate([np.zeros((1, 2)), below])
 
