@@ -31,7 +31,7 @@ _DECLARED: Final = {
     "seen_by": "seen by",
     "author": "answers for this report",
 }
-_SEEN_BY: Final = {"query-access": "whoever may query it"}
+_SEEN_BY: Final = {"query-access": "anyone who may query it"}
 _LONGEST: Final = 200
 _MOST_SEEDS: Final = 3
 _OF_SUMMARIES: Final = "of the rows: each summary's own"
@@ -123,7 +123,7 @@ def _declared_words(value: str | int) -> str:
 def declared_section(said: Declaration | None) -> Section:
     """Return what was declared; nothing where nothing was."""
     pairs = declared_pairs(said)
-    note = Text("As whoever made the report says; nobody checked it.", "note")
+    note = Text("As the report's author states; nobody checked it.", "note")
     return (Text("What was declared", "h2"), Pairs(pairs=pairs), note) if pairs else ()
 
 

@@ -51,7 +51,7 @@ _NOTES: Final[Mapping[str, str]] = {
 }
 _COIN: Final = "Epsilon and mu are for adding or removing one canary."
 _BLIND: Final = (
-    "There is no leak: the score is made from the features alone, and whoever sees the features "
+    "There is no leak: the score is made from the features alone, and anyone who sees the features "
     "tells members from holdout better without it (blind_advantage)."
 )
 _OUTLIERS: Final = (

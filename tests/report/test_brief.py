@@ -64,7 +64,7 @@ WAIVER = {"quantity": "advantage", "reason": "known", "expires": "2999-12-31"}
 AT_LEAST = r"advantage at least 0\.\d{4}"
 AT_MOST = rf"{AT_LEAST}, at most 0\.\d{{4}} \(up to 4 score ranges\)"
 LINES = [
-    ({}, r"Membership leaks: whoever sees '{}' has an advantage of at least 0\.\d{4}\. No .*\."),
+    ({}, r"Membership leaks: seeing '{}' gives an advantage of at least 0\.\d{4}\. No .*\."),
     (
         {"max_advantage": 0.01},
         rf"NOT MET: '{{}}': {AT_LEAST}, limit 0\.01; \d of 4 limits are not met\.",

@@ -48,7 +48,7 @@ ESTIMATE: Final[Texts] = {
         "{lower:least}{SHARED}{BLIND}.{NO_VERDICT}",
         mood="bad",
     ),
-    "leaks.line": "Membership leaks: whoever sees {score:quoted} has an advantage of at least "
+    "leaks.line": "Membership leaks: seeing {score:quoted} gives an advantage of at least "
     "{lower:least}{BLIND}.{NO_VERDICT}",
     "leaks_beyond_records": Entry(
         "Membership leaks beyond what the records alone explain: among records that are alike, an "
