@@ -27,6 +27,8 @@ _WIDEST_PROSE: Final = 100  # longer lines are hard to read
 _PROMPT: Final = 80  # characters in a line of what Python's prompt shows
 _REPR: Final = 5  # and how many lines
 _CUT: Final = " …"
+# Where a line is cut: never before what takes back what stands there.
+_PAUSE: Final = r"(?<=[;:,])(?= (?!or |but |if |unless |and ))|(?= \()"
 _LINE: Final = 120  # characters of the answer in a line
 _ENOUGH: Final = 8  # rows of a table that are kept while a remark can give way
 _FEW: Final = 3  # and while another table can
@@ -269,7 +271,7 @@ def one_line(walk: Walk) -> str:
     first, *rest = map(plain, walk.line)
     line = first
     if len(line) > _LINE:
-        pieces = list(itertools.accumulate(re.split(r"(?<=[;:,])(?= )|(?= \()", line)))
+        pieces = list(itertools.accumulate(re.split(_PAUSE, line)))
         kept = [piece for piece in pieces if len(piece) <= _LINE - len(_CUT)]
         line = kept[-1].rstrip(";:,") + _CUT if kept else shorten(line, _LINE, placeholder=_CUT)
     for part in rest:

@@ -121,6 +121,13 @@ def test_what_does_not_fit_a_log_is_cut_where_a_thought_ends(length):
     assert "x" not in line or line.index("No verdict.") < line.index("x")
 
 
+def test_a_cut_leaves_no_half_of_a_choice():
+    line = one_line(
+        SimpleNamespace(line=(f"{'so ' * 30}it is: this is false, or that is, {'x' * 20}",))
+    )
+    assert line.endswith("it is …")
+
+
 def many(rows, notes=6, warnings=2):
     lines = tuple((f"s{at}", "0.1") for at in range(rows))
     return SimpleNamespace(

@@ -86,6 +86,8 @@ BOUNDS: Final[Texts] = {
     "below {epsilon:figure}] at delta {delta:number}, and every mu[ below {mu:figure}] of Gaussian "
     "differential privacy, if these are its true rates.[ No finite value is consistent with such "
     "rates{perfect:said}.]",
+    "rules_out.line": "An attack with TPR {tpr:number} at FPR {fpr:number} rules out every "
+    "epsilon[ below {epsilon:figure}] at delta {delta:number}, if these are its true rates.",
     "one_sided": "one-sided",
     "perfect_not_excluded": "the counts do not exclude a perfect attack",
 }

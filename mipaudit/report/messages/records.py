@@ -149,6 +149,8 @@ QUERY: Final[Texts] = {
         "appear in the synthetic table unchanged in all columns that were compared.",
         mood="bad",
     ),
+    "copies_released.line": "Exact copies: {copied:count} of {members:count} members and "
+    "{copied_holdout:count} of {holdout:count} holdout records are in the synthetic table.",
     "scores_made": "{scores:count} {scores:score|scores} made from {members:members} and "
     "{holdout:holdout}. Nothing is audited yet: mipaudit estimate shows how much leaks.",
     "scores_alone": "These are scores, not an audit: mipaudit estimate shows how much they leak.",

@@ -167,6 +167,8 @@ ITSELF: Final[Texts] = {
     # Of a simulation.
     "truth_known": "Scenario {scenario}: {what:text}.[ The best attacker who sees {sees:text} has "
     "an advantage of {best:six_digits} at prior {prior:number}.]",
+    "truth_known.line": "Scenario {scenario}[: the best attacker's advantage is {best:six_digits} "
+    "at prior {prior:number}].",
     "scenarios_listed": "The truth is known of {scenarios:count} scenarios.",
     "rows_drawn": "[{members:count} {members:member|members} and {holdout:count} holdout "
     "{holdout:record|records}][{canaries:count} {canaries:canary|canaries}][{splits:count} "

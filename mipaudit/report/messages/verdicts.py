@@ -74,6 +74,7 @@ LINES: Final[Texts] = {
     **dict.fromkeys((f"open{one}.line" for one in _OPEN), "{BETWEEN}"),
     "within_limit.line": "{quantity:checked} at most {upper:within} ({against:attackers}){LIMIT}",
     "above_limit.line": "{quantity:checked} at least {lower:above}{LIMIT}",
+    "claim_contradicted.line": "{ADVANTAGE}, above the {allowed:most} that the claim allows",
     "named_within.line": "{subject} is at most {upper:within}{among:whom}{LIMIT}",
     "named_open.line": "{subject}[ at least {lower:least}][, at most {upper:most}]{among:whom}"
     "{LIMIT}",
