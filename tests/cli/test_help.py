@@ -130,7 +130,7 @@ def test_every_form_and_every_policy_option_is_explained(mipaudit):
 
 FOUND = {
     # Options, however they are typed, with the commands that have them.
-    "--max-advantage": "Policy: the advantage is at most X. [mipaudit estimate, attack, render]",
+    "--max-advantage": "[mipaudit estimate, attack, render]",
     "max-advantage": "--max-advantage X  Policy",
     "max_advantage": "--max-advantage X  Policy",
     "-o": "-o, --output FILE",
@@ -147,13 +147,12 @@ FOUND = {
     "shadow models": "shadow model  A model trained like",
     "blind-advantage": "blind advantage  What an attacker reaches",
     # Codes, and parts of a command's name.
-    "above limit": "above_limit\n",
-    "lira": "query lira  Make the likelihood-ratio score",
+    "lira": "Commands: query lira  ",
     "waiver": "Policy files, settings and waivers",
     # The words of others.
     "anonymeter": "InferenceEvaluator(...).risk()  mipaudit attribute",
     "dcr": "query nn  The distance to the nearest synthetic record",
-    "nndr": "query lnr:K  The distance to the nearest over",
+    "nndr": "query lnr:K  The distance to the nearest",
     "ims": "identical match share (IMS)  mipaudit query share:1e-6",
     "llm": "mipaudit reads no list of token",
     "min-k": "the mean of the lowest 20%",
@@ -164,9 +163,9 @@ FOUND = {
     "linkability": "linkability: can records of one person",
     "k-anonymity": "k-anonymity, l-diversity",
     "rmia": "mipaudit computes LiRA, not RMIA",
-    "mia": "estimate  Say how much a score tells",
+    "mia": "Commands: estimate  ",
     "membership inference": "membership inference attack (MIA)",
-    "dp": "bounds  Say what a privacy guarantee allows",
+    "dp": "Commands: bounds  ",
     "federated": "mipaudit summarize at each site",
     "memorization": "mipaudit records: which records are exposed",
     "opacus": "mipaudit bounds --dp-sgd",
@@ -187,6 +186,10 @@ def test_what_is_called_so_comes_before_what_is_called_so_in_part(mipaudit):
     shown = mipaudit("help", "--advantage", env={"COLUMNS": "80"}).stdout
 
     assert shown.index("  --advantage X") < shown.index("  --max-advantage X")
+
+
+def test_a_code_is_found_by_its_words(mipaudit):
+    assert mipaudit("help", "above", "limit").stdout.startswith("above_limit\n  <quantity> is at")
 
 
 def test_a_command_of_two_words_is_its_help(mipaudit):
