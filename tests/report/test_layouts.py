@@ -33,7 +33,7 @@ CODE = (
     *(ast.Compare, ast.Call, ast.Subscript),
 )
 # Who tells besides the report and its forms: the help of a code.
-TELLS = {"cli/help.py"}
+TELLS = {"cli/help.py", "cli/lookup.py"}
 
 
 def texts(part):

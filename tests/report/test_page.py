@@ -61,6 +61,7 @@ def test_nothing_on_a_page_is_for_programs(name):
     ("make", "title"),
     [
         (mipaudit.estimate, "Audit of leaky.csv"),
+        (mipaudit.check, "A look at scores before their audit"),
         (lambda _: mipaudit.noise(eta=0.1), "Noise that keeps eta = 0.1"),
         (lambda _: mipaudit.bounds(epsilon=1.0), "What (1, 0)-differential privacy allows"),
         (lambda _: mipaudit.doctor(), "Does this installation of mipaudit work?"),

@@ -30,4 +30,5 @@ LAYOUT: Final = Layout(
     ),
     passes=True,
     untold="The input can be audited.",
+    title="A look at scores before their audit",
 )

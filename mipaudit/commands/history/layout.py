@@ -61,4 +61,5 @@ LAYOUT: Final = Layout(
     following="[compare two of them: mipaudit compare OLD NEW shows whether one surely leaks "
     "more.{several:said}]",
     untold="a history judges nothing",
+    title="The history of releases",
 )

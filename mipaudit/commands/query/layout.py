@@ -56,4 +56,5 @@ LAYOUT: Final = Layout(
     ),
     following="{following:text}",
     untold="scores were made, and nothing was judged",
+    title="Scores made from the tables",
 )

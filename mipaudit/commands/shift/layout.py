@@ -101,4 +101,5 @@ LAYOUT: Final = Layout(
     ),
     cases=(Cases("policy", "{score}", "{limit:limited}", "{reason}"),),
     topic="members-and-holdout",
+    title="Members beside holdout records, without the release",
 )

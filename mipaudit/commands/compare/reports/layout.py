@@ -108,4 +108,5 @@ LAYOUT: Final = Layout(
     cases=(
         Cases("policy", "{score}", "increase from {versus} to {report} {limit:number}", "{reason}"),
     ),
+    title="A new release beside an old one",
 )

@@ -28,4 +28,5 @@ LAYOUT: Final = Layout(
     ),
     following="mipaudit estimate FILE, with the file of these scores",
     untold="scores were made, and nothing was judged",
+    title="Scores made from a model",
 )
