@@ -77,7 +77,8 @@ class _Coded(NamedTuple):
             raise InputError(
                 "too_far",
                 f"Column {quoted_name(self.told.column)}: a value lies more than 10^12 times the "
-                f"column's range away, first in row {far[0] + 1:,}: no distance is exact.",
+                f"column's range away, first in row {far[0] + 1:,} (such cells: {far.size:,}): no "
+                "distance is exact.",
                 hint="Is it a code for a missing value? Correct it, give `range`, or use `ignore`.",
             )
         return found + 0.0

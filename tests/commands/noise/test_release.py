@@ -247,7 +247,9 @@ def test_coordinates_are_matched_by_name_or_by_position(again):
         (column, ("a", "b", "c"), {}),
         (named, ("c0",), {"named": False}),
     ):
-        with pytest.raises(MipauditError, match=rf"2 numbers, and the splits have {len(columns)} "):
+        with pytest.raises(
+            MipauditError, match=rf"release: 2; columns of the splits: {len(columns)}\."
+        ):
             align(one, columns, **options)
 
 

@@ -205,7 +205,7 @@ def test_the_report_is_laid_out_as_others_are_and_counts_one_as_one(mipaudit, tm
     assert "\nFindings\n" in done.stdout
     assert "\nWhat this does not say\n" in done.stdout
     text = " ".join(done.stdout.split())
-    for part in ("- Column 'ward': a word that", "1 member and 0 holdout rec", "[unseen_words]"):
+    for part in ("- 1 member (no", "has a value of 'ward'", "[unseen_words]"):
         assert part in text
 
 
@@ -229,7 +229,7 @@ def test_the_example_of_the_page_runs_from_outputs_to_verdict(mipaudit, tmp_path
 def test_scores_of_a_model_are_piped_into_an_audit(mipaudit, query_inputs):
     made = mipaudit("query", "losses", "--logits", "logits.csv", "--scores", "loss")
     assert made.stdout.splitlines()[0] == "member,label,loss"
-    assert "1 score made of" in made.stderr
+    assert "1 score made from" in made.stderr
     audited = mipaudit("estimate", "-", "-f", "json", input=made.stdout)
     assert json.loads(audited.stdout)["design"]["score_columns"] == ["loss"]
     for query, words in (("losses", ("--logits", "guesses.csv")), ("lira", ("--shadow", "no.csv"))):

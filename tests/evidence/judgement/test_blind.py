@@ -94,11 +94,11 @@ def test_a_metric_is_never_not_met():
 def test_the_bounds_that_are_named_would_settle_it():
     """What a reason says of --blind-bound is what then happens."""
     accused = judged(check(0.4, 0.6), most=None)
-    assert "under 0.3333 it is not met" in told(accused.reason)
+    assert "below 0.3333 the limit is not met" in told(accused.reason)
     assert judged(check(0.4, 0.6), most=0.3332, asserted=True).status == "not_met"
     assert judged(check(0.4, 0.6), most=0.3334, asserted=True).status == "inconclusive"
     cleared = judged(check(0.0, 0.05), most=None, differs=True)
-    assert "up to 0.0454 it is met" in told(cleared.reason)
+    assert "up to 0.0454 the limit is met" in told(cleared.reason)
     assert judged(check(0.0, 0.05), most=0.0454, asserted=True).status == "met"
     assert judged(check(0.0, 0.05), most=0.0456, asserted=True).status == "inconclusive"
     # A bound that the records contradict is not proposed.
@@ -116,8 +116,8 @@ def test_the_bounds_that_are_named_are_the_same_in_every_unit(quantity):
         return told(judged(check(*units, quantity), prior=0.7, most=None, **known).reason)
 
     # Just below (0.64 - 0.46) / (1 - 0.46) and (0.46 - 0.43) / (1 + 0.46).
-    assert "under 0.3333 it is not met" in reason(0.64, 0.76, 0.46)
-    assert "up to 0.0205 it is met" in reason(0.4, 0.43, 0.46, differs=True)
+    assert "below 0.3333 the limit is not met" in reason(0.64, 0.76, 0.46)
+    assert "up to 0.0205 the limit is met" in reason(0.4, 0.43, 0.46, differs=True)
 
 
 def test_what_is_left_of_a_limit_is_said():
