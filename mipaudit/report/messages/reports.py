@@ -9,7 +9,7 @@ from mipaudit.report.messages.told import Entry, Texts, entries
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
     "RIGHT": "{against:best_guessers}, at least {least:more_least} ",
-    "TIMES": " right guesses in 100",
+    "TIMES": " right per 100 guesses",
     "ABOUT": "about whose records were used",
     "CLEVERER": "{against:cleverer}.",
     "BEFORE": "{score:quoted} reveals ",

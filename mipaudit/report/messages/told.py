@@ -230,7 +230,8 @@ def explained(code: str) -> str | None:
     """
 
     def place(found: re.Match[str]) -> str:
-        return _UNSAID.get(found[2], f"<{found[1]}>")
+        _, choice, of_several = (found[2] or "").partition("|")
+        return of_several if choice else _UNSAID.get(found[2], f"<{found[1]}>")
 
     try:
         entry = _entry(code)

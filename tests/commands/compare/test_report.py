@@ -138,7 +138,7 @@ def test_the_one_that_leaks_most_leaks_more_than_the_next_by_the_least_of_the_li
     found = said(report)["query_leaks_most"]
     assert (found.get("more"), found.get("least")) == (top, least)
     plainly = told(said(report)["right_query_leaks_most"])
-    assert f"{SIMPLE}, at least {more_right_at_least(least)} more right guesses" in plainly
+    assert f"{SIMPLE}, at least {more_right_at_least(least)} more right per 100 guesses" in plainly
 
 
 def test_certain_orders_are_those_whose_limits_exclude_none():
@@ -177,13 +177,13 @@ def test_a_verdict_is_of_more_right_guesses(compared, limit):
     match report.verdict.status:
         case "not_met":
             least = more_right_at_least(decides[0].lower, (limit,))
-            assert f"{SIMPLE}, at least {least} more right guesses in 100" in plainly
+            assert f"{SIMPLE}, at least {least} more right per 100 guesses" in plainly
             assert plainly.endswith(allowed)
         case "inconclusive":
             assert plainly == "this test neither passes nor fails the release"
         case _:
             most = more_right_at_most(max(one.upper for one in decides), (limit,))
-            assert f"more than {most} more right guesses in 100" in plainly
+            assert f"more than {most} more right per 100 guesses" in plainly
             assert plainly.endswith(f"{allowed}; other attackers were not compared")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -16,7 +17,7 @@ from mipaudit.model.message import Message
 from mipaudit.report.messages.estimate import CHECK, ESTIMATE
 from mipaudit.report.messages.noise import NOISE
 from mipaudit.report.messages.records import QUERY
-from mipaudit.report.messages.told import told
+from mipaudit.report.messages.told import explained, told
 from mipaudit.report.messages.verdicts import ANSWERS
 from mipaudit.statements.kinds import kind_of
 from tests.fixtures.codes import within
@@ -176,3 +177,12 @@ def test_the_smallest_input_makes_it_appear(made, code):
     text = told(found[0])
     assert text
     assert not set(text) & set("{}[]")
+
+
+@pytest.mark.parametrize("code", ["infinite_scores.column", "groups_merged.values", "ties"])
+def test_a_count_of_one_is_in_the_singular_and_help_shows_the_plural(code):
+    values = {"column": "x", "rows": 1, "groups": 1, "others": 1}
+    name, _, case = code.partition(".")
+    one = told(Message.of(name, case=case or None, **values))
+    assert not {"1 rows", "1 values", "1 other rows"} & set(re.findall(r"1 (?:other )?\w+s\b", one))
+    assert "<rows> <rows>" not in explained(code)
