@@ -238,13 +238,13 @@ def test_the_excess_over_an_asserted_bound_is_held_against_the_model(apart):
     ("settings", "words"),
     [
         *(({"blind_bound": one}, "") for one in (-0.1, 1, 1.5, float("nan"), "much")),
-        ({"blind_bound": 0.01}, "contradicted"),
+        ({"blind_bound": 0.01}, "contradicts"),
         ({"blind_against": "learned"}, ""),
     ],
 )
 def test_what_cannot_be_said_of_the_records_alone(apart, settings, words):
     error = refused(*settings, estimated, 4, apart, says=words, **settings)
-    assert ("contradicted" in str(error)) == bool(words)
+    assert ("contradicts" in str(error)) == bool(words)
 
 
 def test_a_difference_can_hide_a_leak(apart, alike):
@@ -399,7 +399,7 @@ def test_another_file_of_the_same_name_is_told_apart_in_words(tmp_path, monkeypa
     report = mipaudit.shift("m.csv", "h.csv")
     monkeypatch.chdir(tmp_path / "scores")
     given = {"members": "m.csv", "holdout": "h.csv", "blind": report}
-    refused("blind_other_records", mipaudit.estimate, **given, says="tell them apart")
+    refused("blind_other_records", mipaudit.estimate, **given, says="give paths that differ")
     given |= {"members": "../scores/m.csv", "holdout": "../scores/h.csv"}
     assert mipaudit.estimate(**given).blind is not None
 

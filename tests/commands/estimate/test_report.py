@@ -355,7 +355,7 @@ def test_with_a_stated_seed_strict_proves_nothing(seed):
         assert ("strict_seed" in findings(one)) is known
         assert says_proved(one) is not known
     if known:
-        words = "seed that was stated"
+        words = "stated seed"
         refused("blind", mipaudit.estimate, frame, blind=blind, strict=True, says=words)
 
 
