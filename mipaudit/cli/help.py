@@ -89,10 +89,12 @@ def run_help(asked: HelpOptions, shown: Options) -> int:
         return exit_code.OK
     if word in COMMANDS:
         return run([*asked.words, "--help"])
-    from mipaudit.report.messages.told import explained
+    from mipaudit.report.forms import explanations
 
     # By name: the lookup loads the topics and pages, which are here.
-    said = explained(word.replace(" ", "_")) or named("mipaudit.cli.lookup:looked_up")(word)
+    said = explanations().get(word.replace(" ", "_")) or named("mipaudit.cli.lookup:looked_up")(
+        word
+    )
     if said:
         typer.echo(said.rstrip("\n"))
         return exit_code.OK

@@ -61,10 +61,10 @@ def looked_up(word: str) -> str:
 
 def names() -> set[str]:
     """Return all that can be looked up, for a word that is nearly one of them."""
-    from mipaudit.report.messages.told import codes
+    from mipaudit.report.forms import explanations
 
     lines = (*terms(), *options(), *commands())
-    return {*TOPICS, *pages(), *codes(), *(name for one in lines for name in one.names)}
+    return {*TOPICS, *pages(), *explanations(), *(name for one in lines for name in one.names)}
 
 
 def pattern_of(word: str) -> re.Pattern[str] | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal, assert_never
 
 from mipaudit.errors import UsageError
 from mipaudit.report.blocks import Picture, plain
-from mipaudit.report.messages.told import told
+from mipaudit.report.messages.told import every_entry, told, unfilled
 from mipaudit.report.text import MORE, MORE_IN_PYTHON, few_lines, one_line, screenful, whole_text
 from mipaudit.report.walk import walk_of
 
@@ -58,6 +58,24 @@ def answer_line(report: AnyReport) -> tuple[str, tuple[str, ...]]:
     """Return the answer in at most 120 characters, and beside it what can make it untrue."""
     walk = walk_of(report)
     return one_line(walk), tuple(map(plain, walk.warnings))
+
+
+def explanations() -> dict[str, str]:
+    """Return by each code its sentence, without values, and what to do about it.
+
+    Parts in brackets are said where they apply.
+    """
+    return {
+        code: "\n  ".join(
+            [
+                code,
+                unfilled(entry.sentence),
+                *filter(None, [entry.unsaid]),
+                *(f"Next: {do}: mipaudit help {page}." for do, page in filter(None, [entry.next])),
+            ]
+        )
+        for code, entry in every_entry().items()
+    }
 
 
 def finding_line(finding: Message) -> str:

@@ -218,29 +218,19 @@ def _entry(code: str) -> Entry:
     raise KeyError(code)
 
 
-def codes() -> set[str]:
-    """Return the code of every entry."""
-    return {key for entries in _subjects() for key in entries}
+def every_entry() -> dict[str, Entry]:
+    """Return the entries of all subjects by their codes."""
+    return {code: one for entries in _subjects() for code, one in entries.items()}
 
 
-def explained(code: str) -> str | None:
-    """Return the sentence of a code, its places in angle brackets, and what to do about it.
-
-    Parts in brackets are said where they apply. None: there is no such code.
-    """
+def unfilled(text: str) -> str:
+    """Return a text with its places in angle brackets, and several of what may be one or more."""
 
     def place(found: re.Match[str]) -> str:
         _, choice, of_several = (found[2] or "").partition("|")
         return of_several if choice else _UNSAID.get(found[2], f"<{found[1]}>")
 
-    try:
-        entry = _entry(code)
-    except KeyError:
-        return None
-    lines = [code, f"  {_PLACE.sub(place, entry.sentence)}"]
-    lines += [f"  {entry.unsaid}"] if entry.unsaid else []
-    lines += [f"  Next: {entry.next[0]}: mipaudit help {entry.next[1]}."] if entry.next else []
-    return "\n".join(lines)
+    return _PLACE.sub(place, text)
 
 
 def filled(text: str, values: Values) -> str:

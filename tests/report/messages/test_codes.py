@@ -17,7 +17,8 @@ from mipaudit.model.message import Message
 from mipaudit.report.messages.estimate import CHECK, ESTIMATE
 from mipaudit.report.messages.noise import NOISE
 from mipaudit.report.messages.records import QUERY
-from mipaudit.report.messages.told import explained, told
+from mipaudit.report.forms import explanations
+from mipaudit.report.messages.told import told
 from mipaudit.report.messages.verdicts import ANSWERS
 from mipaudit.statements.kinds import kind_of
 from tests.fixtures.codes import within
@@ -185,4 +186,4 @@ def test_a_count_of_one_is_in_the_singular_and_help_shows_the_plural(code):
     name, _, case = code.partition(".")
     one = told(Message.of(name, case=case or None, **values))
     assert not {"1 rows", "1 values", "1 other rows"} & set(re.findall(r"1 (?:other )?\w+s\b", one))
-    assert "<rows> <rows>" not in explained(code)
+    assert "<rows> <rows>" not in explanations()[code]
