@@ -304,7 +304,7 @@ def test_the_input_that_a_file_beside_it_chooses_is_said(run, work):
     status, out, err = run("check", "-q")
     assert status in {0, 2}
     (work / "mipaudit.toml").write_text('scores = "s.parquet"\n')
-    status, out, err = run("estimate", "-q")
+    status, _out, err = run("estimate", "-q")
     assert status == 0, err
     assert "The policy file mipaudit.toml chooses: scores = s.parquet." in err
     assert "chooses" not in run("estimate", "s.parquet", "-q")[2]

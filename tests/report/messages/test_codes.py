@@ -14,10 +14,10 @@ import pytest
 import mipaudit
 from mipaudit.commands.noise.run import add_noise
 from mipaudit.model.message import Message
+from mipaudit.report.forms import explanations
 from mipaudit.report.messages.estimate import CHECK, ESTIMATE
 from mipaudit.report.messages.noise import NOISE
 from mipaudit.report.messages.records import QUERY
-from mipaudit.report.forms import explanations
 from mipaudit.report.messages.told import told
 from mipaudit.report.messages.verdicts import ANSWERS
 from mipaudit.statements.kinds import kind_of
