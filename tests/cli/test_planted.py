@@ -301,7 +301,7 @@ def test_a_file_above_does_not_choose_the_input(run, work, line):
 
 def test_the_input_that_a_file_beside_it_chooses_is_said(run, work):
     (work / "mipaudit.toml").write_text('scores = "s.parquet"\nwhere = "member = 1"\n')
-    status, out, err = run("check", "-q")
+    status, *_ = run("check", "-q")
     assert status in {0, 2}
     (work / "mipaudit.toml").write_text('scores = "s.parquet"\n')
     status, _out, err = run("estimate", "-q")
