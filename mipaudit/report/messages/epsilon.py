@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from mipaudit.report.messages.told import Entry, Texts, entries
+from mipaudit.report.messages.told import Texts, entries
 
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
@@ -94,10 +94,10 @@ BOUNDS: Final[Texts] = {
 
 # What an audit of epsilon answers and remarks.
 EPSILON: Final[Texts] = {
-    "claim_refuted": Entry("CLAIM REFUTED{BESIDE}", mood="bad"),
+    "claim_refuted": "- CLAIM REFUTED{BESIDE}",
     "claim_refuted.line": "CLAIM REFUTED. {limit}",
     "claim_not_refuted": "CLAIM NOT REFUTED{BESIDE}",
-    "claim_not_certifiable": Entry("NOTHING CERTIFIED{BESIDE}", mood="open"),
+    "claim_not_certifiable": "? NOTHING CERTIFIED{BESIDE}",
     "epsilon_limited": "{limit} No claim was given: no verdict.",
     # What became of the claim.
     "not_as_claimed": "[{worth}, then ]with {confidence:percent} confidence this mechanism is not "

@@ -43,19 +43,14 @@ CHECK: Final[Texts] = {
 
 # What an audit of scores answers and remarks.
 ESTIMATE: Final[Texts] = {
-    "leaks": Entry(
-        "Membership leaks: an attacker who sees {score:quoted} has an advantage of at least "
-        "{lower:least}{SHARED}{BLIND}.{NO_VERDICT}",
-        mood="bad",
-    ),
+    "leaks": "- Membership leaks: an attacker who sees {score:quoted} has an advantage of at "
+    "least {lower:least}{SHARED}{BLIND}.{NO_VERDICT}",
     "leaks.line": "Membership leaks: seeing {score:quoted} gives an advantage of at least "
     "{lower:least}{BLIND}.{NO_VERDICT}",
-    "leaks_beyond_records": Entry(
-        "Membership leaks beyond what the records alone explain: among records that are alike, an "
-        "attacker who sees {score:quoted} has an advantage of at least {lower:least}{BLIND}[, if "
-        "what is asserted about the records is true{asserted:said}].{NO_VERDICT}",
-        mood="bad",
-    ),
+    "leaks_beyond_records": "- Membership leaks beyond what the records alone explain: among "
+    "records that are alike, an attacker who sees {score:quoted} has an advantage of at least "
+    "{lower:least}{BLIND}[, if what is asserted about the records is "
+    "true{asserted:said}].{NO_VERDICT}",
     "told_apart": "Members and holdout can be told apart: an attacker who sees {score:quoted} has "
     "an advantage of at least {lower:least}{BLIND}, and the records alone may explain all of "
     "it.{NO_VERDICT}",
@@ -109,23 +104,14 @@ ESTIMATE: Final[Texts] = {
     # Remarks.
     "error_shared": "{score:quoted}: the error of 'at least' is [shared by {sharing:count} "
     "{among}; alone: {alone:least}][shared by all rows; alone: {alone_of_all:least}].",
-    "verdict_shares_error": Entry(
-        "The verdict divides the error among its own limits, so these can differ a little from the "
-        "limits in the tables.",
-        short=False,
-    ),
-    "auc_implies": Entry(
-        "The AUC of {score:quoted} is at least {lower:least}, above chance. It implies an "
-        "advantage of at least {advantage:least}, at {confidence:percent} confidence[ for this row "
-        "alone{joint:unless}].",
-        short=False,
-    ),
-    "tpr_implies": Entry(
-        "The TPR of {score:quoted} at FPR {fpr:percent} is at least {lower:least}, above chance. "
-        "It implies an advantage of at least {advantage:least}, at {confidence:percent} "
-        "confidence[ for this row alone{joint:unless}].",
-        short=False,
-    ),
+    "verdict_shares_error": "~ The verdict divides the error among its own limits, so these can "
+    "differ a little from the limits in the tables.",
+    "auc_implies": "~ The AUC of {score:quoted} is at least {lower:least}, above chance. It "
+    "implies an advantage of at least {advantage:least}, at {confidence:percent} confidence[ for "
+    "this row alone{joint:unless}].",
+    "tpr_implies": "~ The TPR of {score:quoted} at FPR {fpr:percent} is at least {lower:least}, "
+    "above chance. It implies an advantage of at least {advantage:least}, at {confidence:percent} "
+    "confidence[ for this row alone{joint:unless}].",
     "rejudged": "Judged from the limits in the report, not from the data: the verdict, over "
     "{limits:count} {limits:limit|limits}, holds with {confidence:percent} confidence.",
     "claim_beside_limits": "The claim of epsilon {epsilon:number} is {status:status}: {reason}.",
@@ -149,19 +135,14 @@ ESTIMATE: Final[Texts] = {
 
 # What guesses of an attribute tell of members.
 ATTRIBUTE: Final[Texts] = {
-    "guessed_better": Entry("{attribute:quoted}{BETTER}", mood="bad"),
-    "right_guess_tells": Entry(
-        "Knowing whether the guess is right gives membership away: an advantage of at least "
-        "{lower:least}[ (blind guessing: {baseline:best})].{NO_VERDICT}",
-        mood="bad",
-    ),
-    "guessed_worse": Entry("{attribute:quoted}{WORSE}", mood="bad"),
-    "value_guessed_better": Entry("{name:quoted}{BETTER}", mood="bad"),
-    "value_guessed_worse": Entry("{name:quoted}{WORSE}", mood="bad"),
-    "attribute_in_one_class": Entry(
-        "Nothing can be said: no value of {attribute:quoted} occurs in both classes.{NO_VERDICT}",
-        mood="open",
-    ),
+    "guessed_better": "- {attribute:quoted}{BETTER}",
+    "right_guess_tells": "- Knowing whether the guess is right gives membership away: an "
+    "advantage of at least {lower:least}[ (blind guessing: {baseline:best})].{NO_VERDICT}",
+    "guessed_worse": "- {attribute:quoted}{WORSE}",
+    "value_guessed_better": "- {name:quoted}{BETTER}",
+    "value_guessed_worse": "- {name:quoted}{WORSE}",
+    "attribute_in_one_class": "? Nothing can be said: no value of {attribute:quoted} occurs in "
+    "both classes.{NO_VERDICT}",
     "not_guessed_better": Entry(
         "{attribute:quoted} is not shown to be guessed right more often for members: at most "
         "{upper:hundred_most} more times in 100, with these guesses.{NO_VERDICT}",
@@ -171,21 +152,12 @@ ATTRIBUTE: Final[Texts] = {
 
 # What an audit by the attacks of the literature answers and remarks.
 ATTACK: Final[Texts] = {
-    "best_attack_leaks": Entry(
-        "Membership leaks: the best attacker who sees {score:quoted} has an advantage of at least "
-        "{lower:least}{BLIND}{OWN}",
-        mood="bad",
-    ),
-    "named_attack_leaks": Entry(
-        "Membership leaks: the attack {attack:quoted} on {score:quoted} has an advantage of at "
-        "least {lower:least}{BLIND}[ within {group:quoted}]{OWN}",
-        mood="bad",
-    ),
-    "means_apart": Entry(
-        "Members and holdout differ: their means of {score:quoted} differ by {lower:least} to "
-        "{upper:most} ({order}){OWN}",
-        mood="bad",
-    ),
+    "best_attack_leaks": "- Membership leaks: the best attacker who sees {score:quoted} has an "
+    "advantage of at least {lower:least}{BLIND}{OWN}",
+    "named_attack_leaks": "- Membership leaks: the attack {attack:quoted} on {score:quoted} has "
+    "an advantage of at least {lower:least}{BLIND}[ within {group:quoted}]{OWN}",
+    "means_apart": "- Members and holdout differ: their means of {score:quoted} differ by "
+    "{lower:least} to {upper:most} ({order}){OWN}",
     "no_attack_leaks": Entry(
         "No leak is shown: neither the best attacker nor a named attack surely beats blind "
         "guessing ({baseline:best}).{NO_VERDICT}",

@@ -49,27 +49,16 @@ _PHRASES: Final = {
 
 # What an audit of single records answers and remarks.
 RECORDS: Final[Texts] = {
-    "records_exposed": Entry(
-        "Some records are exposed: in the riskiest {CELL} the risk is at least "
-        "{lower:least}{SCALE}{ABOVE}",
-        mood="bad",
-    ),
-    "exposed_as_members_less": Entry(
-        "Some records are exposed: in the {CELL} that gives members away most the risk is at least "
-        "{of_members:least}, in the riskiest one at least {lower:least}{SCALE}{ABOVE}",
-        mood="bad",
-    ),
-    "group_exposed": Entry(
-        "Membership leaks in group {group:quoted}: an advantage of at least "
-        "{lower:least}{BLIND}.{LARGEST}",
-        mood="bad",
-    ),
-    "cells_listed": Entry("{listed}{LARGEST}", mood="bad"),
-    "group_differs": Entry(
-        "The same attack works surely [better{better:said}][worse{better:unless}] in group "
-        "{group:quoted} than in the rest.{LARGEST}",
-        mood="bad",
-    ),
+    "records_exposed": "- Some records are exposed: in the riskiest {CELL} the risk is at least "
+    "{lower:least}{SCALE}{ABOVE}",
+    "exposed_as_members_less": "- Some records are exposed: in the {CELL} that gives members away "
+    "most the risk is at least {of_members:least}, in the riskiest one at least "
+    "{lower:least}{SCALE}{ABOVE}",
+    "group_exposed": "- Membership leaks in group {group:quoted}: an advantage of at least "
+    "{lower:least}{BLIND}.{LARGEST}",
+    "cells_listed": "- {listed}{LARGEST}",
+    "group_differs": "- The same attack works surely [better{better:said}][worse{better:unless}] "
+    "in group {group:quoted} than in the rest.{LARGEST}",
     "no_record_exposed": Entry(
         "No record is shown to be exposed: the largest risk is at least {lower:least}{BLIND}, at "
         "most {upper:most}.{NO_VERDICT}",
@@ -98,15 +87,12 @@ RECORDS: Final[Texts] = {
 
 # What a report on the records alone answers and remarks, and why it left out a column.
 SHIFT: Final[Texts] = {
-    "records_told_apart": Entry(
-        "Members and holdout can be told apart without the model: {KNOWN}", mood="bad"
-    ),
+    "records_told_apart": "- Members and holdout can be told apart without the model: {KNOWN}",
     "records_told_apart.line": "Members and holdout differ: {BLIND_KNOWN}",
     "records_not_told_apart.line": "Members and holdout are not shown to differ: {BLIND_KNOWN}",
     "columns_differ": Entry(
-        "Single columns differ between members and holdout: {column:quoted} most "
+        "? Single columns differ between members and holdout: {column:quoted} most "
         "clearly.{NO_VERDICT}",
-        mood="open",
         unsaid=_BLIND_LIMIT,
     ),
     "records_not_told_apart": Entry(
@@ -143,12 +129,10 @@ SHIFT: Final[Texts] = {
 QUERY: Final[Texts] = {
     "no_copies": "No exact copies: none of {members:count} members and none of {holdout:count} "
     "holdout records appears in the synthetic table unchanged in all columns that were compared.",
-    "copies_released": Entry(
-        "Exact copies: {copied:count} of {members:count} members ({share:percent}) and "
-        "{copied_holdout:count} of {holdout:count} holdout records ({share_holdout:percent}) "
-        "appear in the synthetic table unchanged in all columns that were compared.",
-        mood="bad",
-    ),
+    "copies_released": "- Exact copies: {copied:count} of {members:count} members "
+    "({share:percent}) and {copied_holdout:count} of {holdout:count} holdout records "
+    "({share_holdout:percent}) appear in the synthetic table unchanged in all columns that were "
+    "compared.",
     "copies_released.line": "Exact copies: {copied:count} of {members:count} members and "
     "{copied_holdout:count} of {holdout:count} holdout records are in the synthetic table.",
     "scores_made": "{scores:count} {scores:score|scores} made from {members:members} and "

@@ -103,11 +103,11 @@ COMPARE: Final[Texts] = {
 
 # What a report of ``verify`` answers and remarks.
 VERIFY: Final[Texts] = {
-    "report_agrees": Entry("The report AGREES.", mood="good"),
-    "report_differs": Entry("The report {IN}", mood="bad"),
-    "statement_of_pass": Entry("The statement AGREES: it says {result:text}.", mood="good"),
+    "report_agrees": "+ The report AGREES.",
+    "report_differs": "- The report {IN}",
+    "statement_of_pass": "+ The statement AGREES: it says {result:text}.",
     "statement_agrees": "The statement AGREES: it says {result:text}.",
-    "statement_differs": Entry("The statement {IN}", mood="bad"),
+    "statement_differs": "- The statement {IN}",
     # What was compared with what.
     "computed_the_same": "{MADE}follows from these [scores and {scored:said}]settings: everything "
     "in it, except what is declared, was computed again and agrees.",
@@ -124,27 +124,16 @@ VERIFY: Final[Texts] = {
 # What `doctor`, `validate` and `simulate` say: of this program and of known truths.
 ITSELF: Final[Texts] = {
     # Of an installation.
-    "installation_works": Entry(
-        "Works: every library that is needed loads, and an audit with a known answer is right to "
-        "the digit.[ {broken:count} optional {broken:library does|libraries do} not load or fit.]",
-        mood="good",
-    ),
-    "known_audit_agrees": Entry(
-        "Works: an audit with a known answer is right to the digit.", mood="good"
-    ),
-    "installation_fails": Entry(
-        "Does NOT WORK: {findings:count} {findings:finding|findings}.", mood="bad"
-    ),
+    "installation_works": "+ Works: every library that is needed loads, and an audit with a known "
+    "answer is right to the digit.[ {broken:count} optional {broken:library does|libraries do} "
+    "not load or fit.]",
+    "known_audit_agrees": "+ Works: an audit with a known answer is right to the digit.",
+    "installation_fails": "- Does NOT WORK: {findings:count} {findings:finding|findings}.",
     # Of a validation.
-    "validation_caught_nothing": Entry(
-        "NOT VALIDATED: a method that is known to be invalid was not caught.", mood="bad"
-    ),
-    "limits_fall_short": Entry(
-        "FALLS SHORT: {short:count} {short:limit|limits}, listed below.", mood="bad"
-    ),
-    "limits_hold": Entry(
-        "HOLDS: no limit covers the truth less often than it promises.", mood="good"
-    ),
+    "validation_caught_nothing": "- NOT VALIDATED: a method that is known to be invalid was not "
+    "caught.",
+    "limits_fall_short": "- FALLS SHORT: {short:count} {short:limit|limits}, listed below.",
+    "limits_hold": "+ HOLDS: no limit covers the truth less often than it promises.",
     "methods_strict": "strict methods",
     "methods_default": "default methods",
     "validation_drawn": "{cells:count} {cells:cell|cells} of {files:count} {files:file|files} "

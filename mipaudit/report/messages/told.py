@@ -23,7 +23,12 @@ _FIRST: Final = ("noise", "epsilon", "verdicts", "estimate", "input", "limitatio
 _PLACE: Final = re.compile(r"\{([\w.]+)(?::([^}]+))?\}")
 _PART: Final = re.compile(r"\[([^\[\]]*)\]")
 _PHRASE: Final = re.compile(r"\{([A-Z_]+)\}")
-_MARK: Final = "! "
+# How a sentence begins that is more than one: serious, of a mood, or of no screenful.
+_MARKS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "!": {"serious": True},
+    **{mark: {"mood": mood} for mark, mood in (("+", "good"), ("-", "bad"), ("?", "open"))},
+    "~": {"short": False},
+}
 _FEW: Final = 12
 # Of values, those that are names.
 _NAMES: Final = frozenset(
@@ -80,7 +85,8 @@ def entries(
     """Return the entries of a subject.
 
     Args:
-        texts: those, with the mark of the screen, ``! ``, where a sentence is serious.
+        texts: those, each with a mark where it is serious (``! ``, as on the screen), where it is
+            good, bad or open news (``+ ``, ``- ``, ``? ``), or not for a screenful (``~ ``).
         phrases: what several sentences say alike, by the names in capitals that stand for it.
         following: what to do next, of those that are sentences and nothing else.
     """
@@ -91,8 +97,11 @@ def entries(
     made: dict[str, Entry] = {}
     for code, one in texts.items():
         entry = one if isinstance(one, Entry) else Entry(one, next=following)
-        sentence, serious = entry.sentence.removeprefix(_MARK), entry.sentence.startswith(_MARK)
-        made[code] = entry._replace(sentence=whole(sentence), serious=serious)
+        mark, _, sentence = entry.sentence.partition(" ")
+        marked = _MARKS.get(mark, {})
+        made[code] = entry._replace(
+            sentence=whole(sentence if marked else entry.sentence), **marked
+        )
     return made
 
 

@@ -31,32 +31,31 @@ _PHRASES: Final = {
 # How the answer of a report with limits begins, whatever the kind of report.
 ANSWERS: Final[Texts] = {
     "answer_met": Entry(
-        "MET[ for these attackers only{alone:said}]{OF}{BESIDE}",
-        mood="good",
+        "+ MET[ for these attackers only{alone:said}]{OF}{BESIDE}",
         unsaid="Passing does not prove that nothing leaks.",
     ),
     "answer_waived": Entry(
-        "WAIVED{OF}{BESIDE}",
-        mood="open",
+        "? WAIVED{OF}{BESIDE}",
         unsaid="A waiver makes no release safer: the limit is not shown to be kept, and somebody "
         "accepts that.",
     ),
     "answer_not_met": Entry(
-        "NOT MET{OF}{BESIDE}",
-        mood="bad",
+        "- NOT MET{OF}{BESIDE}",
         unsaid="More may leak than is shown: the figure is a lower limit.",
     ),
     "answer_inconclusive": Entry(
-        "INCONCLUSIVE{OF}[, which this policy lets pass{passes:said}][, which this policy counts "
-        "as a failure{fails:said}]{BESIDE}",
-        mood="open",
+        "? INCONCLUSIVE{OF}[, which this policy lets pass{passes:said}][, which this policy "
+        "counts as a failure{fails:said}]{BESIDE}",
         unsaid="An open verdict does not mean that nothing leaks.",
     ),
     # Of a claim of differential privacy, where there is no limit.
-    "answer_contradicted": Entry("CONTRADICTED{BESIDE}", mood="bad"),
+    "answer_contradicted": "- CONTRADICTED{BESIDE}",
     "answer_consistent": Entry("CONSISTENT{BESIDE}", unsaid=_LITTLE),
     "answer_vacuous": Entry("VACUOUS{BESIDE}", unsaid=_LITTLE),
-    "answer_not_comparable": Entry("NOT COMPARABLE{BESIDE}", mood="open", unsaid=_LITTLE),
+    "answer_not_comparable": Entry(
+        "? NOT COMPARABLE{BESIDE}",
+        unsaid=_LITTLE,
+    ),
 }
 
 _OPEN: Final = ("", "_settled_by", "_unpromised", "_in_report")
