@@ -20,6 +20,7 @@ _RISK: Final = (
     Column("risk", "{risk:value}"),
     Column("at most", "{upper:upper}"),
 )
+_POINTS: Final = Column("", "points to {speaks_for}, {members:members}, {holdout:count} holdout")
 _COUNTS: Final = (Column("members", "{members:count}"), Column("holdout", "{holdout:count}"))
 _CELL: Final = Column("cell", "{cell:number}")
 _SPEAKS: Final = Column("points to", "{speaks_for}")
@@ -36,7 +37,7 @@ LAYOUT: Final = Layout(
         Table(
             "Groups of records with similar scores: those first that give members away most",
             "most_exposed",
-            (Column("", "{members:members}, {holdout:count} holdout: {speaks_for}"), *_RISK),
+            (_POINTS, *_RISK),
             whole=False,
             picture="intervals",
             of="risk of a record",
@@ -115,7 +116,7 @@ LAYOUT: Final = Layout(
         Table(
             "Groups of records with similar scores, the most exposed as used first",
             "cells_first",
-            (Column("", "{members:members}, {holdout:count} holdout: {speaks_for}"), *_RISK),
+            (_POINTS, *_RISK),
             whole=False,
             picture="intervals",
             of="risk of a record",

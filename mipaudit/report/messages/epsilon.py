@@ -72,7 +72,7 @@ BOUNDS: Final[Texts] = {
     "figure_certainty": "certainty about one record, at worst",
     "figure_divergence": "{order:number}",
     # What a target needs.
-    "keeps_quantity": "Any one of these keeps the {quantity} (prior {prior:number}) {ANY_OF_THESE}",
+    "keeps_quantity": "Any one of these keeps {quantity} (prior {prior:number}) {ANY_OF_THESE}",
     "keeps_tpr_at_fpr": "Any one of these keeps the TPR at FPR {fpr:percent} {ANY_OF_THESE}",
     "keeps_success": "Any one of these keeps an attacker who guesses right in {baseline:percent} "
     "of cases without the record at or below {value:percent}:",

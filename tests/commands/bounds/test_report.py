@@ -79,7 +79,8 @@ def messages(report):
 
 
 def test_every_code_has_a_question():
-    assert {code for _, codes in QUESTIONS.values() for code in codes.split()} == {*BOUNDS}
+    whole = {code for code in BOUNDS if not code.endswith(".line")}
+    assert {code for _, codes in QUESTIONS.values() for code in codes.split()} == whole
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

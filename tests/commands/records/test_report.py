@@ -142,7 +142,7 @@ def test_a_page_leads_with_who_is_exposed_as_used():
     assert text.endswith("this page neither passes nor fails the release.")
     top = report_as(report, "html").partition("</nav>")[0]
     assert "give away that a record was used" in top
-    assert "holdout: member: at least" in top
+    assert "points to member, " in top
 
 
 def test_without_an_exposed_member_none_is_said_to_be():
