@@ -17,11 +17,12 @@ _ROOT = Path(__file__).resolve().parents[1]
 
 def write_pages(folder: Path) -> None:
     """Write a page of the program and of each command."""
-    sys.path.insert(0, str(_ROOT))  # it is not installed yet
+    there = [str(_ROOT), str(_ROOT / "docs")]
+    sys.path[:0] = there  # it is not installed yet
     try:
-        from mipaudit.cli.help import manual_pages
+        from manual_text import manual_pages
     finally:
-        sys.path.remove(str(_ROOT))
+        del sys.path[: len(there)]
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in manual_pages():
         (folder / f"{name}.1").write_text(text, encoding="utf-8")

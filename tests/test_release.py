@@ -21,7 +21,8 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
-from mipaudit.cli.help import manual_pages, pages
+from docs.manual_text import manual_pages
+from mipaudit.cli.help import pages
 from tests.places import ROOT
 
 RELEASE = ROOT / ".ci" / "release"

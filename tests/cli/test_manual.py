@@ -9,7 +9,7 @@ import subprocess
 import pytest
 import typer
 
-from mipaudit.cli.help import described, manual_pages
+from docs.manual_text import described, manual_pages
 from mipaudit.cli.program import COMMANDS, declared_command
 from mipaudit.options.commands import BY_NAME
 
