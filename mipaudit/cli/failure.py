@@ -23,12 +23,7 @@ if TYPE_CHECKING:
 
 _LONGEST_MESSAGE: Final = 2000
 # What Python and the system's loader say where there is no memory.
-_NO_MEMORY: Final = (
-    "can't start new thread",
-    "failed to map segment from shared object",
-    "cannot allocate memory",
-    "Cannot allocate memory",
-)
+_NO_MEMORY: Final = ("can't start new thread", "failed to map segment", "cannot allocate memory")
 # Short options in one word: flags, and then one that takes the rest or the next word.
 _SHORT: Final = re.compile(r"-(?P<flags>[^-fo][^fo]*)?(?:f(?P<form>.*)|o.*)?", re.DOTALL)
 
@@ -85,10 +80,9 @@ def failure_of(error: BaseException) -> Failure:
         )
     if isinstance(error, OSError) and error.errno is not None:
         # strerror comes from the system; args may not.
-        reason = os.strerror(error.errno or 0)
         return Failure(
             "system_error",
-            f"The operating system refused: {reason}.",
+            f"The operating system refused: {os.strerror(error.errno)}.",
             "Check the disk, the permissions and the paths.",
         )
     # The exception's own words may quote the data: only its kind is repeated.
@@ -118,8 +112,7 @@ def _lacks_memory(error: BaseException) -> bool:
     if isinstance(error, OSError):
         return error.errno == errno.ENOMEM
     if isinstance(error, RuntimeError | ImportError):
-        words = str(error)
-        return any(sign in words for sign in _NO_MEMORY)
+        return any(sign in str(error).lower() for sign in _NO_MEMORY)
     return isinstance(error, MemoryError)
 
 
@@ -164,10 +157,8 @@ def _place(traceback: TracebackType | None) -> str:
 
 
 def _as_text(failure: Failure, *, verbose: bool) -> str:
-    lines = [f"Error: {_printable(failure.message)}"]
-    if failure.hint:
-        lines.append(_printable(failure.hint))
-    text = "\n".join(lines) + "\n"
+    hint = f"{_printable(failure.hint)}\n" if failure.hint else ""
+    text = f"Error: {_printable(failure.message)}\n{hint}"
     if verbose and failure.place:
         text = f"Traceback (most recent call last, without values):\n{failure.place}{text}"
     return text
@@ -280,20 +271,15 @@ def _for_option(option: str, name: str, own: Sequence[Any], params_of: ParamsOf)
     said = said or _described(meant, own) or _as_choice(option, own)
     if said is not None or not option.startswith("--"):
         return said
-    of_commands = {one.name: params_of(one) for one in TABLE}
-    flags = {
-        one: [flag for each in params for flag in each.opts] for one, params in of_commands.items()
-    }
-    owners = [one for one in flags if option in flags[one]]
+    every = {one.name: params_of(one) for one in TABLE}
+    owners = [row for row, params in every.items() if any(option in one.opts for one in params)]
     if owners:
         return _of_others(option, name, owners)
     close = near(option, [flag for one in own for flag in one.opts if flag.startswith("--")], CLOSE)
     if close is not None:
         return f"Did you mean {close}?"
-    described = (
-        _described(meant, params, f" of mipaudit {one}") for one, params in of_commands.items()
-    )
-    return next((said for said in described if said is not None), None)
+    found = (_described(meant, params, f" of mipaudit {row}") for row, params in every.items())
+    return next(filter(None, found), None)
 
 
 def _described(keyword: str | None, params: Iterable[Any], place: str = "") -> str | None:

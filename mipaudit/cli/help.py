@@ -23,6 +23,17 @@ _NEAREST: Final = 3
 _ALIKE: Final = 0.5
 
 
+# In the order in which they are listed.
+TOPICS: Final = {
+    "exit-codes": "what the exit code says, and what to do with it",
+    "policy": "your limits, and how they are judged",
+    "glossary": "the words of the reports",
+    "formats": "what is read, and the forms that are written",
+    "environment": "the environment variables that are read",
+}
+_TOPICS: Final = "\n".join(f"  {name:13} {said}" for name, said in TOPICS.items())
+
+
 def _complete(incomplete: str) -> list[str]:
     from mipaudit.cli.program import COMMANDS
 
@@ -32,15 +43,11 @@ def _complete(incomplete: str) -> list[str]:
 class HelpOptions(Options):
     """What is to be explained."""
 
-    HELP = """Explain a topic, an option, a code or any word, show a page of the docs or a command.
+    HELP = f"""Explain a topic, an option, a code or any word, show a page of the docs or a command.
 
 \b
 Topics:
-  exit-codes    what the exit code says, and what to do with it
-  policy        your limits, and how they are judged
-  glossary      the words of the reports
-  formats       what is read, and the forms that are written
-  environment   the environment variables that are read
+{_TOPICS}
   limits        what "at least", "at most" and "best" say, and of whom
 Without a word, all of them are listed, with every page of the docs. A code is what stands
 beside a reason or a finding in JSON, such as above_limit. Words of other tools are found, too.
@@ -73,29 +80,28 @@ def run_help(asked: HelpOptions, shown: Options) -> int:
     from mipaudit.cli.program import COMMANDS, run
 
     word = " ".join(asked.words)
-    if not word:
-        typer.echo(listing(), nl=False)
-        return exit_code.OK
-    if word in TOPICS:
-        typer.echo(topic_text(word), nl=False)
-        return exit_code.OK
-    if word in pages():
+    if not word or word in TOPICS:
+        typer.echo(topic_text(word) if word else listing(), nl=False)
+    elif word in pages():
         print_page(pages()[word])
-        return exit_code.OK
-    if word in COMMANDS:
+    elif word in COMMANDS:
         return run([*asked.words, "--help"])
+    else:
+        typer.echo(_explained(word))
+    return exit_code.OK
+
+
+def _explained(word: str) -> str:
     from mipaudit.report.forms import explanations
 
     # By name: the lookup loads the topics and pages, which are here.
-    said = explanations().get(word.replace(" ", "_")) or named("mipaudit.cli.lookup:looked_up")(
-        word
-    )
+    looked_up, names = map(named, ("mipaudit.cli.lookup:looked_up", "mipaudit.cli.lookup:names"))
+    said = explanations().get(word.replace(" ", "_")) or looked_up(word)
     if said:
-        typer.echo(said.rstrip("\n"))
-        return exit_code.OK
+        return str(said).rstrip("\n")
     from difflib import get_close_matches
 
-    close = get_close_matches(word.lower(), named("mipaudit.cli.lookup:names")(), _NEAREST, _ALIKE)
+    close = get_close_matches(word.lower(), names(), _NEAREST, _ALIKE)
     raise UsageError(
         "unknown_topic",
         f"Nothing is called {quoted_name(word)}: no command, option, page, word or code.",
@@ -163,14 +169,6 @@ def _named(link: re.Match[str]) -> str:
 
 # The page that is listed before all others.
 _FIRST: Final = {"which-file"}
-# In the order in which they are listed.
-TOPICS: Final = {
-    "exit-codes": "what the exit code says, and what to do with it",
-    "policy": "your limits, and how they are judged",
-    "glossary": "the words of the reports",
-    "formats": "what is read, and the forms that are written",
-    "environment": "the environment variables that are read",
-}
 # The docs' shelves, in the order in which they are listed.
 SHELVES: Final = {
     "tutorials": "Learn by doing",

@@ -26,7 +26,8 @@ _MARKUP: Final = re.compile(r"[`*]+|\[([^\]]+)\]\([^)]*\)")
 _SECTION: Final = re.compile(r"^##+ ", re.MULTILINE)
 _ROW: Final = re.compile(r"^\| (.*) \|$", re.MULTILINE)
 _OTHER_NAMES: Final = "other-names"
-_CLOSING: Final = "mipaudit help NAME shows a page, mipaudit COMMAND --help a command."
+# What stands for a hyphen while lines are folded, so that none ends within an option's name.
+_UNBROKEN: Final = "\u2011"
 
 
 class _Line(NamedTuple):
@@ -45,9 +46,9 @@ def looked_up(word: str) -> str:
     groups = {
         "Words (mipaudit help glossary)": _best(terms(), wanted)[:_MOST],
         "Options": _best(options(), wanted)[:_MOST],
-        "Commands": _best(commands(), wanted)[:_MOST],
+        "Commands (mipaudit COMMAND --help)": _best(commands(), wanted)[:_MOST],
         f"What others call it (mipaudit help {_OTHER_NAMES})": _best(other_names(), wanted)[:_MOST],
-        "Pages": _pages(wanted)[:_PAGES],
+        "Pages (mipaudit help NAME)": _pages(wanted)[:_PAGES],
     }
     if not any(groups.values()):
         return ""
@@ -55,8 +56,8 @@ def looked_up(word: str) -> str:
     for heading, rows in groups.items():
         if rows:
             with formatter.section(heading):
-                formatter.write_dl(rows)
-    return f"{formatter.getvalue().lstrip()}\n{_CLOSING}\n"
+                formatter.write_dl([(one, said.replace("-", _UNBROKEN)) for one, said in rows])
+    return str(formatter.getvalue().lstrip().replace(_UNBROKEN, "-"))
 
 
 def names() -> set[str]:
@@ -146,9 +147,8 @@ def _pages(wanted: re.Pattern[str]) -> list[Row]:
     found = texts()
     headings = {name: _HEADING.findall(text) for name, text in found.items()}
     about = [(name, said) for name, of in headings.items() for said in of if wanted.search(said)]
-    named = [(name, headings[name][0]) for name in found if wanted.search(name)]
-    return (
-        named
-        or about
-        or [(name, headings[name][0]) for name, text in found.items() if wanted.search(text)]
-    )
+    named = [name for name in found if wanted.search(name)]
+    if about and not named:
+        return about
+    telling = named or [name for name, text in found.items() if wanted.search(text)]
+    return [(name, headings[name][0]) for name in telling]

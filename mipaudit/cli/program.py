@@ -116,8 +116,8 @@ def run(arguments: Sequence[str]) -> int:
         UsageError: the words are not what a command takes.
     """
     if is_completing():
-        # The shell gives the words in the environment.
-        keep_help_on_one_line()
+        # The shell gives the words in the environment, and takes each line for a completion.
+        os.environ["COLUMNS"] = _UNWRAPPED
         arguments = finished_words()
     arguments = joined_name(arguments)
     command = application(arguments)
@@ -142,13 +142,6 @@ def is_completing() -> bool:
     return _ASKED in os.environ
 
 
-def keep_help_on_one_line() -> None:
-    """Let what the parser answers the shell have one line for each completion."""
-    os.environ["COLUMNS"] = _UNWRAPPED
-
-
-_OPTIONS: Final = "Options"
-_ARGUMENTS: Final = "Arguments"
 # What the parser has, and gives no type: contexts, options, formatters.
 OfParser: TypeAlias = Any
 # What is typed, and what it does.
@@ -158,12 +151,12 @@ Groups: TypeAlias = dict[str, list[Row]]
 
 def _groups_of(params: Iterable[Any], context: OfParser) -> Groups:
     """Return what a command takes by headings: arguments, what matters first, and the others."""
-    groups: Groups = {_ARGUMENTS: [], _OPTIONS: []}
+    groups: Groups = {"Arguments": [], Options.GROUP: []}
     for one in params:
         record = one.get_help_record(context)
         if record is not None:
             by_place = one.param_type_name == "argument"
-            group = _ARGUMENTS if by_place else getattr(one, "group", _OPTIONS)
+            group = "Arguments" if by_place else getattr(one, "group", Options.GROUP)
             groups.setdefault(group, []).append(record)
     return {title: rows for title, rows in groups.items() if rows}
 
@@ -403,9 +396,7 @@ def _parameter(one: Declared) -> OfParser:
     )
     plain = option.typed if option.read is not None or one.kind is Any else one.kind
     words = list[plain] | None if one.repeated else plain  # type: ignore[valid-type]
-    parameter: Any
-    parameter, _ = get_click_param(ParamMeta(name=one.name, default=info, annotation=words))
-    return parameter
+    return get_click_param(ParamMeta(name=one.name, default=info, annotation=words))[0]
 
 
 def _offer_columns(ctx: Any, incomplete: str) -> list[str]:  # noqa: ANN401 - the parser reads it
@@ -496,14 +487,9 @@ def _put_off() -> None:
 
 
 def _first_repeated(given: Iterable[object]) -> TyperOption | None:
-    seen = set()
-    for one in given:
-        if not isinstance(one, TyperOption) or one.multiple or one.is_flag:
-            continue
-        if one.name in seen:
-            return one
-        seen.add(one.name)
-    return None
+    options = (one for one in given if isinstance(one, TyperOption))
+    single = [one for one in options if not (one.multiple or one.is_flag)]
+    return next((one for at, one in enumerate(single) if one in single[:at]), None)
 
 
 def _advice(option: TyperOption) -> str:

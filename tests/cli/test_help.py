@@ -147,7 +147,7 @@ FOUND = {
     "shadow models": "shadow model  A model trained like",
     "blind-advantage": "blind advantage  What an attacker reaches",
     # Codes, and parts of a command's name.
-    "lira": "Commands: query lira  ",
+    "lira": "Commands (mipaudit COMMAND --help): query lira  ",
     "waiver": "Policy files, settings and waivers",
     # The words of others.
     "anonymeter": "InferenceEvaluator(...).risk()  mipaudit attribute",
@@ -163,9 +163,9 @@ FOUND = {
     "linkability": "linkability: can records of one person",
     "k-anonymity": "k-anonymity, l-diversity",
     "rmia": "mipaudit computes LiRA, not RMIA",
-    "mia": "Commands: estimate  ",
+    "mia": "Commands (mipaudit COMMAND --help): estimate  ",
     "membership inference": "membership inference attack (MIA)",
-    "dp": "Commands: bounds  ",
+    "dp": "Commands (mipaudit COMMAND --help): bounds  ",
     "federated": "mipaudit summarize at each site",
     "memorization": "mipaudit records: which records are exposed",
     "opacus": "mipaudit bounds --dp-sgd",
@@ -178,7 +178,8 @@ def test_a_word_is_looked_up_in_all_that_explains(mipaudit, word, said):
 
     assert (done.returncode, done.stderr) == (0, "")
     assert " ".join(said.split()) in " ".join(done.stdout.split())
-    assert len(done.stdout.splitlines()) <= 25
+    assert len(done.stdout.splitlines()) <= 24
+    assert re.findall(r"\S-$", done.stdout, re.MULTILINE) == []
     assert max(map(len, done.stdout.splitlines())) <= WIDEST
 
 
