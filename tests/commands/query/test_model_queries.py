@@ -12,6 +12,7 @@ from tests.fixtures.codes import findings, refused
 from tests.fixtures.files import save
 
 WORDS = np.array(["cat", "dog", "eel", "fox"])
+ANIMALS = ("cat", "dog", "horse")
 
 
 @pytest.fixture
@@ -239,6 +240,26 @@ def test_words_find_the_columns_by_name(model, frame, tmp_path):
         pd.testing.assert_frame_equal(losses(logits=one), losses(**model))
     # Also where a class is nobody's.
     assert mipaudit.query_losses(logits=named[named["label"] != "dog"]).report.classes == 4
+
+
+@pytest.mark.parametrize("words", [["Dog", "cat", "horse"], ["CAT", "dog", "horse"]])
+@pytest.mark.parametrize("stem", ["", "p_"])
+def test_words_that_name_some_columns_are_never_matched_in_order(words, stem):
+    rng = np.random.default_rng(3)
+    made = pd.DataFrame(rng.normal(size=(99, 3)), columns=[f"{stem}{x}" for x in ANIMALS])
+    made["member"], made["label"] = np.arange(99) % 2, np.resize(words, 99)
+    error = refuse("bad_labels", logits=made)
+    assert "of 3 different labels 1 have no column of exactly their name" in error.message
+    assert "alike, capitals too" in error.hint
+
+
+@pytest.mark.parametrize("other", ["no", "zero"])
+def test_a_word_that_names_the_only_column_is_the_second_class(other):
+    values = np.random.default_rng(3).normal(size=40)
+    one = pd.DataFrame({"p_yes": values, "member": np.arange(40) % 2})
+    true = (values > 0) | (np.arange(40) % 3 == 0)
+    made = losses(logits=one.assign(label=np.where(true, "yes", other)))
+    pd.testing.assert_frame_equal(made, losses(logits=one.assign(label=true.astype(int))))
 
 
 @pytest.mark.parametrize("change", ["order", "names", "reference"])

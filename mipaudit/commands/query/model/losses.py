@@ -543,14 +543,28 @@ def _of_words(
 ) -> tuple[NDArray[np.intp], tuple[Finding, ...]]:
     """Return the classes of labels that are words.
 
-    A word is the column by its name, or by what its name has behind the stem of all; otherwise
-    the classes are the words in order, as scikit-learn's ``classes_`` are, of which none may be
-    absent.
+    A word is the column by its name, or by what its name has behind the stem of all. Where no
+    word is a column's, even in other capitals, the classes are the words in order, as
+    scikit-learn's ``classes_`` are, of which none may be absent.
     """
     known, codes = np.unique(words, return_inverse=True)
+    said = {word.strip().casefold() for word in known.tolist()}
+    own = next(
+        (own for own in _called(names) if said & {one.strip().casefold() for one in own}), []
+    )
+    if len(own) == 1 and known.size <= classes and {"", *own} & {*known} == {*own}:
+        # The first of two classes has no column.
+        return (known == own[0]).astype(np.intp)[codes], ()
     by_name = _by_name(known.tolist(), names)
     if by_name is not None and "" not in known:
         return np.array(by_name, dtype=np.intp)[codes], ()
+    if own:
+        raise InputError(
+            "bad_labels",
+            f"{name}: labels name columns of the outputs, but of {known.size} different labels "
+            f"{np.isin(known, own, invert=True).sum()} have no column of exactly their name.",
+            hint="Write labels and columns alike, capitals too. Each class needs its column.",
+        )
     if "" in known or known.size != classes:
         raise InputError(
             "bad_labels",
@@ -562,6 +576,12 @@ def _of_words(
     return codes.astype(np.intp), found
 
 
+def _called(names: Sequence[str]) -> list[list[str]]:
+    """Return what columns are called as wholes, and behind each stem of all."""
+    shared = set.intersection(*(set(stems(name)) for name in names)) if names else set()
+    return [[name[len(stem) :] for name in names] for stem in ("", *sorted(shared))]
+
+
 def _by_name(words: Sequence[str], names: Sequence[str], *, zero: bool = False) -> list[int] | None:
     """Return the places of the columns that words name, as wholes or behind a stem of all.
 
@@ -570,9 +590,7 @@ def _by_name(words: Sequence[str], names: Sequence[str], *, zero: bool = False) 
         names: of the columns.
         zero: the words are numbers that may be places; they name columns only if 0 names one.
     """
-    shared = set.intersection(*(set(stems(name)) for name in names)) if names else set()
-    for stem in ("", *sorted(shared)):
-        places = {name[len(stem) :]: at for at, name in enumerate(names)}
-        if places.keys() >= {*words, *("0" * zero)}:
-            return [places[word] for word in words]
+    for own in _called(names):
+        if {*own} >= {*words, *("0" * zero)}:
+            return [own.index(word) for word in words]
     return None
