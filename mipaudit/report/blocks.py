@@ -148,13 +148,15 @@ class Fold(NamedTuple):
 
     Attributes:
         title: the heading.
-        sections: below it, each under a heading of its own.
-        opened: whether it is open before a reader opens it, so that paper has it.
+        blocks: below it.
+        opened: whether it is open before a reader opens it, so that paper has it; None: always.
+        anchor: its place on the page.
     """
 
     title: str
-    sections: tuple[Section, ...]
-    opened: bool = False
+    blocks: Section
+    opened: bool | None
+    anchor: str = ""
 
 
 class Case(NamedTuple):

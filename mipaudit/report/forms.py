@@ -26,24 +26,20 @@ def report_as(report: AnyReport, form: Form, *, full: bool = False) -> str:
         form: of them.
         full: whether a page shows all of it open, as an annex.
     """
+    if form == "csv":
+        from mipaudit.report.codec import report_csv
+
+        return report_csv(report)
+    from mipaudit.report.markup import report_junit, report_page, whole_markdown
+
+    walk = walk_of(report)
     match form:
-        case "csv":
-            from mipaudit.report.codec import report_csv
-
-            return report_csv(report)
         case "markdown":
-            from mipaudit.report.markup import whole_markdown
-
-            walk = walk_of(report)
             return whole_markdown(walk.title, walk.answer, walk.about, walk.sections())
         case "html":
-            from mipaudit.report.markup import report_page
-
-            return report_page(walk_of(report), full=full)
+            return report_page(walk, full=full)
         case "junit":
-            from mipaudit.report.markup import report_junit
-
-            return report_junit(walk_of(report))
+            return report_junit(walk)
         case _:
             assert_never(form)
 

@@ -5,11 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
+from typing import TYPE_CHECKING, Any, Final, assert_never
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from mipaudit.report import blocks
-from mipaudit.report.blocks import Block, Case, Grid, Picture, Section, Text, first_sentence, plain
+from mipaudit.report.blocks import (
+    Block,
+    Case,
+    Fold,
+    Grid,
+    Picture,
+    Section,
+    Text,
+    first_sentence,
+    plain,
+)
 from mipaudit.report.messages.told import Fields, filled
 from mipaudit.report.origin import bare_name
 from mipaudit.report.text import whole_text
@@ -101,16 +111,6 @@ _NOTEBOOK: Final = (
 )
 
 
-class Part(NamedTuple):
-    """A part of the page under one heading, at its place on the page."""
-
-    title: str
-    anchor: str
-    blocks: Section
-    folded: bool = False
-    opened: bool = False
-
-
 def report_page(walk: Walk, *, full: bool = False) -> str:
     """Return a page that can be mailed, printed and archived, and holds the report for programs.
 
@@ -142,12 +142,11 @@ def report_page(walk: Walk, *, full: bool = False) -> str:
 
 def notebook_html(walk: Walk) -> str:
     """Return what a notebook shows: the answer, its pictures, what it does not say, the rest."""
-    pictures = [one.inert() for one in walk.leading]
     page = _template().render(
         _head(walk),
         title=walk.title,
         question=kind_of(walk.report.command).question,
-        pictures=pictures,
+        pictures=[one.inert() for one in walk.leading],
         parts=tuple(_folded(walk, inert=True)),
     )
     body = page.partition("</header>")[2].partition("</main>")[0]
@@ -235,7 +234,7 @@ def _limits(report: Any) -> str:  # noqa: ANN401 - of any kind
     return "; ".join(limits) + said
 
 
-def _parts(sections: Iterable[Section]) -> Iterator[Part]:
+def _parts(sections: Iterable[Section]) -> Iterator[Fold]:
     """Yield what is told heading by heading."""
     gathered: list[tuple[str, list[Block]]] = [("", [])]
     for block in (block for section in sections for block in section):
@@ -245,20 +244,19 @@ def _parts(sections: Iterable[Section]) -> Iterator[Part]:
             gathered[-1][1].append(block)
     for number, (title, found) in enumerate(gathered):
         if found or number:
-            yield Part(title, f"part-{number}", tuple(found))
+            yield Fold(title, tuple(found), None, f"part-{number}")
 
 
-def _folded(walk: Walk, *, inert: bool = False) -> Iterator[Part]:
+def _folded(walk: Walk, *, inert: bool = False) -> Iterator[Fold]:
     """Yield what is folded; what has one heading within has that as its own."""
     for number, fold in enumerate(walk.folds(), 1):
-        found = tuple(block for section in fold.sections for block in section)
+        title, found = fold.title, fold.blocks
         if inert:
             found = tuple(one.inert() if isinstance(one, Picture) else one for one in found)
         within = [one for one in found if isinstance(one, Text) and one.role == "h2"]
-        title = fold.title
-        if len(within) == 1 and found[0] is within[0]:
+        if within == [found[0]]:
             title, found = within[0].text, found[1:]
-        yield Part(title, f"part-{number}", found, folded=True, opened=fold.opened and not inert)
+        yield Fold(title, found, fold.opened and not inert, f"part-{number}")
 
 
 @cache
@@ -287,24 +285,16 @@ def report_junit(walk: Walk) -> str:
     Elements and attributes are those that both Ant's schema, which asks for most, and that of
     Jenkins' xUnit plugin, which refuses whatever it does not know, accept.
     """
-    counts = {
-        "tests": len(walk.cases),
-        "failures": sum(case.status in _FAILING for case in walk.cases),
-        "errors": 0,
-        "skipped": sum(case.status in _SKIPPED for case in walk.cases),
+    totals = {
+        "name": walk.title,
+        "tests": str(len(walk.cases)),
+        "failures": str(sum(case.status in _FAILING for case in walk.cases)),
+        "errors": "0",
+        "skipped": str(sum(case.status in _SKIPPED for case in walk.cases)),
+        "timestamp": plain(walk.report.provenance.created).removesuffix("Z"),
     }
-    totals = {key: str(count) for key, count in counts.items()}
     root = Element("testsuites")
-    suite = SubElement(
-        root,
-        "testsuite",
-        {
-            "name": walk.title,
-            **totals,
-            "timestamp": plain(walk.report.provenance.created).removesuffix("Z"),
-            **_REQUIRED,
-        },
-    )
+    suite = SubElement(root, "testsuite", totals | _REQUIRED)
     SubElement(suite, "properties")
     for case in walk.cases:
         suite.append(_junit_case(case, walk.title))

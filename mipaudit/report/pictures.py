@@ -106,7 +106,7 @@ def pictured(table: Table, rows: Sequence[Any], report: Fields) -> Iterator[Pict
             start, limit = (None, None) if table.axis is None else map(report.get, table.axis)
             by = limit if isinstance(limit, dict) else None
             yield intervals(
-                [*_intervals(table, rows, by or {})],
+                _bars(table, rows, by or {}),
                 what=table.of,
                 caption=title,
                 start=start or 0.0,
@@ -114,7 +114,7 @@ def pictured(table: Table, rows: Sequence[Any], report: Fields) -> Iterator[Pict
                 allowed=table.allowed[1],
             )
         case "amounts":
-            yield amounts([*_amounts(table, rows)], what=table.of, caption=title)
+            yield amounts(_bars(table, rows, {}), what=table.of, caption=title)
         case "roc":
             yield from (_roc(one) for one in rows[:_MOST_CURVES] if one.roc)
         case _:
@@ -169,19 +169,18 @@ def _fits(line: str) -> bool:
     return len(spaced(line)) <= _NAME
 
 
-def _intervals(table: Table, rows: Sequence[Any], limits: dict[str, float]) -> Iterator[Bar]:
-    field = table.allowed[0]
+def _bars(table: Table, rows: Sequence[Any], limits: dict[str, float]) -> list[Bar]:
+    """Return what is drawn of each row: its interval, or the amount in its last column."""
+    field, last = table.allowed[0], table.columns[-1 - table.prose].text
+    amount, found = last.strip("{}").partition(":")[0], []
     for row, (name, lines) in zip(rows, _named(table, rows), strict=True):
-        allowed = getattr(row, field) if field else limits.get(getattr(row, "quantity", ""))
-        yield Bar(name, row.lower, row.value, row.upper, allowed, lines=lines)
-
-
-def _amounts(table: Table, rows: Sequence[Any]) -> Iterator[Bar]:
-    last = table.columns[-1 - table.prose]
-    field = last.text.strip("{}").partition(":")[0]
-    for row, (name, lines) in zip(rows, _named(table, rows), strict=True):
-        text, chosen = filled(last.text, Fields(row)), getattr(row, "chosen", False)
-        yield Bar(name, None, getattr(row, field), None, None, text, chosen, lines)
+        if table.picture == "amounts":
+            figures, text = (None, getattr(row, amount), None, None), filled(last, Fields(row))
+        else:
+            allowed = getattr(row, field) if field else limits.get(getattr(row, "quantity", ""))
+            figures, text = (row.lower, row.value, row.upper, allowed), ""
+        found.append(Bar(name, *figures, text, getattr(row, "chosen", False), lines))
+    return found
 
 
 def intervals(
@@ -369,8 +368,7 @@ def _stepped(points: Points, corners: Points) -> Points:
 
 def _never_falling(points: Points) -> Points:
     """Return limits from above that do not fall: each holds by itself, also a wider one."""
-    fprs, uppers = zip(*sorted(points), strict=True) if points else ((), ())
-    return list(zip(fprs, accumulate(uppers, max), strict=True))
+    return [*accumulate(sorted(points), lambda last, one: (one[0], max(last[1], one[1])))]
 
 
 def _bins(curves: Any) -> Picture:  # noqa: ANN401 - the curves of a score

@@ -262,7 +262,7 @@ class Walk:
             ("Remarks and findings", (remarks, listed("Findings", calm)), False),
             ("Where this comes from", (self._taken(bare=True), *origins), False),
         ):
-            if found := tuple(filter(None, sections)):
+            if found := tuple(block for section in sections for block in section):
                 yield Fold(title, found, opened)
 
     @property

@@ -11,8 +11,6 @@ _LITTLE: Final = "Showing little does not prove that little leaks."
 _PHRASES: Final = {
     "OF": "[ ({alike:count} of {limits:count} limits)]",
     "LIMIT": ", limit {limit:number}",
-    "BETWEEN": "{quantity:checked}[ at least {lower:least}][, at most {upper:most} "
-    "({against:attackers})]{LIMIT}",
     "BESIDE": "[, assuming that {assuming}][, with {waived:count} {waived:waiver|waivers}][; "
     "records appear in the release unchanged{copies:said}][; columns that may be scores were left "
     "out{left_out:said}][; a waiver matches no limit{unmatched:said}]: {reason}.",
@@ -52,13 +50,9 @@ ANSWERS: Final[Texts] = {
     "answer_contradicted": "- CONTRADICTED{BESIDE}",
     "answer_consistent": Entry("CONSISTENT{BESIDE}", unsaid=_LITTLE),
     "answer_vacuous": Entry("VACUOUS{BESIDE}", unsaid=_LITTLE),
-    "answer_not_comparable": Entry(
-        "? NOT COMPARABLE{BESIDE}",
-        unsaid=_LITTLE,
-    ),
+    "answer_not_comparable": Entry("? NOT COMPARABLE{BESIDE}", unsaid=_LITTLE),
 }
 
-_OPEN: Final = ("", "_settled_by", "_unpromised", "_in_report")
 # The same in a line of a log, and what is added as room is left, the most important first.
 LINES: Final[Texts] = {
     "answer_met.line": "MET[ for these attackers only{alone:said}]: {reason}",
@@ -70,7 +64,11 @@ LINES: Final[Texts] = {
     **dict.fromkeys(("of_score.line", "of_named.line"), "{score:quoted}: {reason}"),
     "of_query.line": "{query:quoted}: {reason}",
     **dict.fromkeys(("waived.line", "waiver_ended.line"), "{reason}"),
-    **dict.fromkeys((f"open{one}.line" for one in _OPEN), "{BETWEEN}"),
+    **dict.fromkeys(
+        ("open.line", "open_settled_by.line", "open_unpromised.line", "open_in_report.line"),
+        "{quantity:checked}[ at least {lower:least}][, at most {upper:most} "
+        "({against:attackers})]{LIMIT}",
+    ),
     "within_limit.line": "{quantity:checked} at most {upper:within} ({against:attackers}){LIMIT}",
     "above_limit.line": "{quantity:checked} at least {lower:above}{LIMIT}",
     "claim_contradicted.line": "{ADVANTAGE}, above the {allowed:most} that the claim allows",
