@@ -147,10 +147,8 @@ def _headed(column: Column, cell: str) -> str:
 def _shortened(texts: Sequence[str]) -> dict[str, str]:
     """Return texts as a gutter has them: what is too long is cut in its middle."""
     lines = {text: _lines(text) for text in texts}
-    fits = {
-        text for text, these in lines.items() if len(these) <= _LINES and all(map(_fits, these))
-    }
-    return {text: text for text in fits} | short_names(text for text in texts if text not in fits)
+    fits = {one: len(of) <= _LINES and all(map(_fits, of)) for one, of in lines.items()}
+    return dict(zip(texts, texts, strict=True)) | short_names(x for x in texts if not fits[x])
 
 
 def _lines(name: str) -> tuple[str, ...]:
@@ -175,11 +173,11 @@ def _bars(table: Table, rows: Sequence[Any], limits: dict[str, float]) -> list[B
     amount, found = last.strip("{}").partition(":")[0], []
     for row, (name, lines) in zip(rows, _named(table, rows), strict=True):
         if table.picture == "amounts":
-            figures, text = (None, getattr(row, amount), None, None), filled(last, Fields(row))
+            bar = Bar(name, None, getattr(row, amount), None, text=filled(last, Fields(row)))
         else:
             allowed = getattr(row, field) if field else limits.get(getattr(row, "quantity", ""))
-            figures, text = (row.lower, row.value, row.upper, allowed), ""
-        found.append(Bar(name, *figures, text, getattr(row, "chosen", False), lines))
+            bar = Bar(name, row.lower, row.value, row.upper, allowed)
+        found.append(bar._replace(chosen=getattr(row, "chosen", False), lines=lines))
     return found
 
 
@@ -203,16 +201,16 @@ def intervals(
         limit: across all rows.
         allowed: what that is called, or what a row alone is allowed.
     """
-    shown, across, said = bars[:_MOST_ROWS], "", [caption]
+    shown, across, said, marked = bars[:_MOST_ROWS], "", [caption], None
     given = [x for one in shown for x in one[1:5] if x is not None]
-    if limit is not None:  # with room for what is above it
-        given.append(beyond(limit, start))
-    scale = Scale.over(given, start)
-    below = scale.low < start
-    most = "" if limit is None else number_text(limit)
-    if most:
+    if limit is not None:
+        most = number_text(limit)
+        given.append(beyond(limit, start))  # with room for what is above it
         across += f" {allowed.capitalize()} is {most}."
         said.append(f"What is right of the dashed line is above {allowed} of {most}.")
+        marked = limit, f"{allowed.removeprefix('the ')} {most}"
+    scale = Scale.over(given, start)
+    below = scale.low < start
     if start > 0:
         across += f" Blind guessing {value_text(start)}."
         said.append(f"The grey line is what blind guessing has: {value_text(start)}.")
@@ -229,7 +227,7 @@ def intervals(
         scale,
         what=what,
         start=start,
-        limit=None if limit is None else (limit, f"{allowed.removeprefix('the ')} {most}"),
+        limit=marked,
         key=[one for one, figures in used if any(x is not None for x in figures)],
     )
     return Picture(svg, f"{what.capitalize()}{span}. {told}.{across}", " ".join(said))
@@ -267,21 +265,16 @@ def amounts(bars: Sequence[Bar], *, what: str, caption: str) -> Picture:
     shown = bars[:_MOST_ROWS]
     values = [one.value or 0.0 for one in shown]
     scale = Scale.over(one for one in values if one <= _MANY_TIMES * min(values))
-    rows, said = [], [caption]
-    for one, value in zip(shown, values, strict=True):
+    rows, said, texts = [], [caption], [one.text + ", chosen" * one.chosen for one in bars]
+    for one, value, text in zip(shown, values, texts, strict=False):
         fill = f'fill="{ORANGE if one.chosen else BLUE}"'
         bar = f'<rect y="-6" width="{scale.at(value)}" height="12" {fill}/>'
-        rows.append(
-            (
-                (*_gutter(one), one.text + ", chosen" * one.chosen),
-                bar + put(_ONWARD, "100%") * (value > scale.high),
-            )
-        )
+        rows.append(((*_gutter(one), text), bar + put(_ONWARD, "100%") * (value > scale.high)))
     if any(one.chosen for one in shown):
         said.append("The orange bar is the one that was chosen.")
     if max(values) > scale.high:
         said.append("A bar that ends in an arrow is longer than the axis.")
-    told = _told([f"{one.name}: {one.text}" + ", chosen" * one.chosen for one in bars])
+    told = _told([f"{one.name}: {text}" for one, text in zip(bars, texts, strict=True)])
     svg = drawn_rows(rows, scale, what=what)
     return Picture(svg, f"{what.capitalize()}. {told}.", " ".join(said))
 

@@ -153,13 +153,11 @@ class Walk:
     @property
     def plainly(self) -> str:
         """The same for everybody; the answer itself where no sentence says it."""
-        answer = self._answer
-        plainly = answer.get("plainly")
+        answer, plainly = self._answer, self._answer.get("plainly")
         if not isinstance(plainly, Message):
             return self.answer
-        if answer.get("reason") is None:
-            return _said(plainly)
-        return _said(replace(answer, values={**answer.values, "reason": plainly}))
+        within = replace(answer, values={**answer.values, "reason": plainly})
+        return _said(plainly if answer.get("reason") is None else within)
 
     @property
     def mood(self) -> Mood:
@@ -181,10 +179,8 @@ class Walk:
         """What to run, or to read, next; empty where nothing is."""
         if self._layout.following:
             return self._filled(self._layout.following)
-        found = _next(self._answer)
-        if not found:
-            return ""
-        return as_typed(f"{found[0]}: mipaudit help {self._layout.topic or found[1]}.")
+        what, topic = _next(self._answer) or ("", "")
+        return as_typed(f"{what}: mipaudit help {self._layout.topic or topic}.") if what else ""
 
     # What a screenful has besides.
 
@@ -268,11 +264,9 @@ class Walk:
     @property
     def leading(self) -> tuple[Picture, ...]:
         """The pictures below the answer: the one that shows it, and a curve of the same score."""
-        pictures = self._pictured
-        curves = [
-            one for one in pictures[1:] if one[0] in _CURVES and pictures[0][0] not in _CURVES
-        ]
-        return tuple(one for _, one in (*pictures[:1], *curves[:1]))
+        first, rest = self._pictured[:1], self._pictured[1:]
+        curves = [one for one in rest if one[0] in _CURVES and first[0][0] not in _CURVES]
+        return tuple(one for _, one in (*first, *curves[:1]))
 
     def pictures(self) -> Iterator[Picture]:
         """Yield the pictures, the one that shows the answer first."""
@@ -306,18 +300,14 @@ class Walk:
     @property
     def unsaid(self) -> tuple[str, ...]:
         """What the answer, and then the figures, do not say."""
-        said = entry_of(self._answer).unsaid
-        limitations: Sequence[Message] = self.report.limitations
-        return (*((as_typed(said),) if said else ()), *map(_said, limitations))
+        said = as_typed(entry_of(self._answer).unsaid)
+        return (*filter(None, (said,)), *map(_said, self.report.limitations))
 
     @property
     def caveats(self) -> tuple[str, ...]:
         """The same as a page lists it, but for what stands beside its answer."""
-        known = {
-            _said(one)
-            for one in self.report.limitations
-            if self.beside and one.code in self._layout.beside_tells
-        }
+        told_there = self._layout.beside_tells if self.beside else ()
+        known = {_said(one) for one in self.report.limitations if one.code in told_there}
         return tuple(one for one in self.unsaid if one not in known)
 
     @property
@@ -348,9 +338,9 @@ class Walk:
         """Return the footnotes of tables."""
         grids = (one for section in sections for one in section if isinstance(one, Grid))
         ends = {cell.rpartition(" ")[2] for one in grids for row in one.rows for cell in row}
-        named = ((f"[{number}]", text) for text, number in self._footnotes.items())
-        notes = tuple(one for one in named if one[0] in ends)
-        return (Pairs(pairs=notes),) if notes else ()
+        notes = [(f"[{number}]", text) for text, number in self._footnotes.items()]
+        shown = tuple(one for one in notes if one[0] in ends)
+        return (Pairs(shown),) if shown else ()
 
     def _sections(self, table: Table, most: int = _MOST_ROWS) -> Iterator[Section]:
         """Yield a table of all of the report under its title; rows that stand apart each alone."""
@@ -453,9 +443,8 @@ class Walk:
         """Return the axis of drawn intervals, and what is marked on that of each row."""
         if table.axis is None or not width:
             return None, [None] * len(rows)
-        start, limit = (self._fields.get(name) for name in table.axis)
-        apart = isinstance(limit, dict)
-        marks = [limit.get(one.quantity) if apart else limit for one in rows]
+        start, limit = map(self._fields.get, table.axis)
+        marks = [limit.get(one.quantity) if isinstance(limit, dict) else limit for one in rows]
         shown = [one for one in marks if one is not None]
         return Axis.over(rows, shown, start=start or 0.0, width=width), marks
 
@@ -510,10 +499,9 @@ class Walk:
         yield from found
         verdict = getattr(self.report, "verdict", None)
         if not found:
-            name = self.report.command.split()[0]
-            status: CaseStatus = "passed" if self._layout.passes else "skipped"
-            what = "input" if self._layout.passes else "policy"
-            yield Case(name, what, status, self._layout.untold)
+            name, passes = self.report.command.split()[0], self._layout.passes
+            status: CaseStatus = "passed" if passes else "skipped"
+            yield Case(name, "input" if passes else "policy", status, self._layout.untold)
         # Something else than a limit may keep the answer open.
         checks = getattr(self.report, "policy", ())
         decided = any(
@@ -527,27 +515,22 @@ class Walk:
         verdict = getattr(self.report, "verdict", None)
         passes = verdict is not None and verdict.on_inconclusive == "pass"
         for row in self._rows_of(cases.rows, cases.where):
-            values = Fields(row)
-            group, name = filled(cases.group, values), filled(cases.name, values)
-            status = _case_status(row, cases, passes=passes)
-            yield Case(group, name, status, as_typed(filled(cases.text, values)))
+            found, values = getattr(row, cases.status), Fields(row)
+            status = _CASES[not found if cases.fails else found]
+            if getattr(row, "waived", None) is not None:
+                status = "waived"
+            elif getattr(row, "expired", None) is not None:  # what was waived once
+                status = "failed"
+            elif passes and status == "open":
+                status = "skipped"
+            group, name, text = (filled(x, values) for x in (cases.group, cases.name, cases.text))
+            yield Case(group, name, status, as_typed(text))
 
 
 def _listed(value: Any) -> list[Any]:  # noqa: ANN401 - a field of any report
     if value is None:
         return []
     return list(value) if isinstance(value, tuple) else [value]
-
-
-def _case_status(row: Any, cases: Cases, *, passes: bool) -> CaseStatus:  # noqa: ANN401 - any row
-    """Return what a row does to the verdict: an expired waiver fails."""
-    if getattr(row, "waived", None) is not None:
-        return "waived"
-    if getattr(row, "expired", None) is not None:
-        return "failed"
-    found = getattr(row, cases.status)
-    status = _CASES[not found if cases.fails else found]
-    return "skipped" if passes and status == "open" else status
 
 
 def _next(message: Message) -> tuple[str, str] | None:

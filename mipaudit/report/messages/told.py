@@ -192,14 +192,10 @@ def entry_of(message: Message) -> Entry:
     """
     case = message.get("case")
     if case == "untold":
-        return _entry("untold")._replace(serious=any(one.serious for one in _cases(message.code)))
+        cases = (one for entries in _subjects() for one in entries.items())
+        grave = any(one.serious for key, one in cases if key.partition(".")[0] == message.code)
+        return _entry("untold")._replace(serious=grave)
     return _entry(message.code if case is None else f"{message.code}.{case}")
-
-
-def _cases(code: str) -> Iterator[Entry]:
-    """Yield the entries of a code."""
-    for entries in _subjects():
-        yield from (one for key, one in entries.items() if key.partition(".")[0] == code)
 
 
 def _subjects() -> Iterator[Mapping[str, Entry]]:
