@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 _LONGEST_MESSAGE: Final = 2000
 # What Python and the system's loader say where there is no memory.
-_NO_MEMORY: Final = ("can't start new thread", "failed to map segment", "cannot allocate memory")
+_NO_MEMORY: Final = (
+    "can't start new thread",
+    "failed to map segment from shared object",
+    "cannot allocate memory",
+)
 # Short options in one word: flags, and then one that takes the rest or the next word.
 _SHORT: Final = re.compile(r"-(?P<flags>[^-fo][^fo]*)?(?:f(?P<form>.*)|o.*)?", re.DOTALL)
 
@@ -51,7 +55,7 @@ def error_style(arguments: Sequence[str]) -> tuple[bool, bool]:
     form, verbose = "", "--verbose" in head
     for word, next_word in zip(head, [*head[1:], ""], strict=False):
         short = _SHORT.fullmatch(word)
-        flags, given = short.groups() if short is not None else (None, None)
+        flags, given = short.groups() if short else (None, None)
         verbose |= "v" in (flags or "")
         if word == "--format" or given == "":
             form = next_word  # the last one counts
@@ -242,7 +246,7 @@ def misplaced(error: Exception, words: Sequence[str], params_of: ParamsOf) -> st
         extra = _EXTRA.search(message)
         return _FILES.get(name, "").format("FILE" if extra is None else extra[1]) or None
     command = _NO_COMMAND.match(message)
-    if command is not None:
+    if command:
         return _for_command(command[1], words)
     return value_hint(error, message, name, own, params_of)
 
@@ -254,9 +258,9 @@ def value_hint(
     param, option = getattr(error, "param", None), getattr(error, "option_name", None)
     param = param or next((one for one in own if option in one.opts), None)
     choice, number = _NO_CHOICE.search(message), _NO_NUMBER.search(message)
-    if choice is not None:
+    if choice:
         return choice_hint(choice[1], param, params_of)
-    if number is not None:
+    if number:
         return number_hint(number[1])
     missing = type(error).__name__ == "MissingParameter" or "requires an argument" in message
     if param is None or not missing:
@@ -276,7 +280,7 @@ def _for_option(option: str, name: str, own: Sequence[Any], params_of: ParamsOf)
     if owners:
         return _of_others(option, name, owners)
     close = near(option, [flag for one in own for flag in one.opts if flag.startswith("--")], CLOSE)
-    if close is not None:
+    if close:
         return f"Did you mean {close}?"
     found = (_described(meant, params, f" of mipaudit {row}") for row, params in every.items())
     return next(filter(None, found), None)
@@ -302,7 +306,7 @@ def _as_choice(option: str, params: Iterable[Any]) -> str | None:
 def choice_hint(value: str, option: Any, params_of: ParamsOf) -> str | None:  # noqa: ANN401
     """Return the value that is nearly meant, or the command whose option of the name has it."""
     close = near(value.lower(), getattr(option.type, "choices", ()))
-    if close is not None:
+    if close:
         return f"Did you mean {close}?"
     for row in TABLE:
         params = (one for one in params_of(row) if one.name == option.name)
@@ -313,7 +317,7 @@ def choice_hint(value: str, option: Any, params_of: ParamsOf) -> str | None:  # 
 
 
 def _of_others(option: str, name: str, owners: list[str]) -> str:
-    listed = ", ".join(owners[:-1]) + " and " + owners[-1] if owners[1:] else owners[0]
+    listed = " and ".join(", ".join(owners).rsplit(", ", 1))
     if len(owners) > _MOST:
         listed = f"{owners[0]} and other commands"
     if name not in BY_NAME:
@@ -332,10 +336,10 @@ def _for_command(word: str, words: Sequence[str]) -> str | None:
     meant = MEANT.get(word, f"query {word}")
     if meant.partition(":")[0].removeprefix("query ") in KINDS:
         return _meant(meant, BY_NAME["query"].summary)
-    if "." in word or "/" in word or "*" in word or word == "-" or os.path.exists(word):  # noqa: PTH110
+    if word == "-" or set("./*") & {*word} or os.path.exists(word):  # noqa: PTH110
         return _for_file(word, words)
     close = near(word, BY_NAME, CLOSE)
-    if close is not None:
+    if close:
         return f"Did you mean mipaudit {close}?"
     # By name: the lookup loads the program, which loads this.
     known = named("mipaudit.cli.lookup:looked_up")(word)

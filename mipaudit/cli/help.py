@@ -31,7 +31,6 @@ TOPICS: Final = {
     "formats": "what is read, and the forms that are written",
     "environment": "the environment variables that are read",
 }
-_TOPICS: Final = "\n".join(f"  {name:13} {said}" for name, said in TOPICS.items())
 
 
 def _complete(incomplete: str) -> list[str]:
@@ -43,11 +42,15 @@ def _complete(incomplete: str) -> list[str]:
 class HelpOptions(Options):
     """What is to be explained."""
 
-    HELP = f"""Explain a topic, an option, a code or any word, show a page of the docs or a command.
+    HELP = """Explain a topic, an option, a code or any word, show a page of the docs or a command.
 
 \b
 Topics:
-{_TOPICS}
+  exit-codes    what the exit code says, and what to do with it
+  policy        your limits, and how they are judged
+  glossary      the words of the reports
+  formats       what is read, and the forms that are written
+  environment   the environment variables that are read
   limits        what "at least", "at most" and "best" say, and of whom
 Without a word, all of them are listed, with every page of the docs. A code is what stands
 beside a reason or a finding in JSON, such as above_limit. Words of other tools are found, too.

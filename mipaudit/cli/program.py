@@ -487,9 +487,14 @@ def _put_off() -> None:
 
 
 def _first_repeated(given: Iterable[object]) -> TyperOption | None:
-    options = (one for one in given if isinstance(one, TyperOption))
-    single = [one for one in options if not (one.multiple or one.is_flag)]
-    return next((one for at, one in enumerate(single) if one in single[:at]), None)
+    seen = set()
+    for one in given:
+        if not isinstance(one, TyperOption) or one.multiple or one.is_flag:
+            continue
+        if one.name in seen:
+            return one
+        seen.add(one.name)
+    return None
 
 
 def _advice(option: TyperOption) -> str:
