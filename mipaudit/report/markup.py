@@ -213,6 +213,10 @@ def _facts(walk: Walk) -> tuple[str, list[tuple[str, str]]]:
         ("Released", (declared.release if declared else None) or unstated),
         ("Tested by", (declared.author if declared else None) or unstated),
         ("Read", "" if title == f"Audit of {read}" else read),
+        (
+            "Data",
+            "; ".join(f"sha256 {one.sha256[:12]}…" for one in made.inputs[:_SAID] if one.sha256),
+        ),
         ("Limit", _limits(walk.report)),
         ("Made", f"{day} {time[:5]} (UTC), by {walk.title}, version {made.mipaudit}"),
     )

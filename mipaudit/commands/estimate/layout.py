@@ -227,7 +227,9 @@ LAYOUT: Final = Layout(
                 "confidence.{design.joint:said}][Each pair of limits holds with "
                 "{design.confidence:percent} confidence{design.joint:unless}][, over all score "
                 "columns together{several:said}{design.joint:unless}][; different rows do not hold "
-                "jointly.{design.joint:unless}]"
+                "jointly.{design.joint:unless}][ Where a verdict judges several scores, its 'at "
+                "most' holds for each score alone: the release passes only if every score "
+                "passes.{shown_limit:said}{several:said}]"
             ),
         ),
         ("same rows", "The best attacker, tuned and tested on the same rows: too high on average."),
@@ -245,7 +247,7 @@ LAYOUT: Final = Layout(
     ),
     untold="no policy and no claim was given to compare with",
     beside=(
-        "A score is a number for each record, made from the release[: {lines.0.score:quoted} was "
+        "A score is a number for each record, made from the release[: {told_score:quoted} was "
         "taken as given]. The figure is an average over records: a few may be exposed far more."
     ),
     beside_tells=("average",),

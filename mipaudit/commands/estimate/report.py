@@ -467,6 +467,7 @@ def _judged_plainly(report: Report) -> Message | None:
         return Message.of("right_above", score=check.score, lower=lower, limit=limit, prior=prior)
     most = _right_most(upper, check.against, prior, limit)
     if report.verdict.status == "met":
+        least = _main(report).lower or 0.0
         return Message.of(
             "right_within" if check.against == "any" else "right_within_kind",
             upper=upper,
@@ -474,6 +475,7 @@ def _judged_plainly(report: Report) -> Message | None:
             prior=prior,
             against=check.against,
             several=len(report.design.score_columns) > 1,
+            least=least if check.prior is None and least > baseline(prior) else None,
         )
     above = lower > baseline(prior)
     return Message.of(
@@ -485,6 +487,12 @@ def _judged_plainly(report: Report) -> Message | None:
         most=most,
         but=None if above else _but(_found(report)),
     )
+
+
+def told_score(report: Report) -> str:
+    """Return the score that the answer is about: the deciding one, else the strongest."""
+    check = _deciding(report) if report.policy else None
+    return _main(report).score if check is None else check.score
 
 
 def _deciding(report: Report) -> Check | None:

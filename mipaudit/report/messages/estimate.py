@@ -22,6 +22,8 @@ _PHRASES: Final = {
     "COMPARED": " ({prior:compared})",
     "RIGHT": "be right at least {lower:right_least} times in 100",
     "SEES": "n attacker who sees the score {score:quoted}",
+    "ALLOWED": "[. Something does leak, within what the limit allows: some attacker is right at "
+    "least {least:right_least} times in 100]",
     "KIND": "attackers of a simple kind, who {against:kind}, are right at most ",
     "ALONE": "The records alone: at least {lower:least} ({confidence:percent} confidence); ",
     "BETTER": " is guessed right more often for members: at least {lower:hundred_least} more times "
@@ -90,9 +92,9 @@ ESTIMATE: Final[Texts] = {
     "right_above": "a{SEES} can guess whose records were used and {RIGHT}{COMPARED}",
     "right_within": "nobody who sees [the score{several:unless}][any one of the "
     "scores{several:said}] can guess whose records were used and be right more than "
-    "{upper:right_most} times in 100{COMPARED}",
+    "{upper:right_most} times in 100{COMPARED}{ALLOWED}",
     "right_within_kind": "{KIND}{upper:right_most} times in 100{COMPARED}; for cleverer attackers "
-    "this test rules nothing out",
+    "this test rules nothing out{ALLOWED}",
     "right_open": "this test neither passes nor fails the release. The score {score:quoted} is not "
     "shown to help anybody guess better than {prior:blind_guesser}; {most}{COMPARED}[. {but}]",
     "right_open_above": "this test neither passes nor fails the release. A{SEES} can {RIGHT}; "

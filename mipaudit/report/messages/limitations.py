@@ -51,7 +51,9 @@ _SENTENCES: Final = {
     "members and this holdout.",
     "blind_asserted": "The verdict rests on an assertion that no data here prove: that nobody who "
     "sees the records alone has an advantage above {bound:number}.",
-    "error_over_columns": "Every limit shares its error over the {columns:number} score columns.",
+    "error_over_columns": "The limits share their error over the {columns:number} score columns. "
+    "Only an 'at most' that a verdict judges does not: it holds for its score alone, since a "
+    "release passes only if every score passes.",
     # Of a verdict that was reached after its report.
     "judged_again": "The report was judged again from its limits, not from the data: the verdict, "
     "over {limits:limits}, holds with {confidence:percent} confidence, if what is limited was "

@@ -17,7 +17,7 @@ _PHRASES: Final = {
     "BLIND": "[ (blind guessing: {baseline:best})]",
     "CELL": "score [value{discrete:said}][range{discrete:unless}]",
     "SCALE": " (0: even odds, 1: certain[; blind guessing: {baseline:best}])",
-    "ABOVE": "[, and nowhere above {upper:most}].{NO_VERDICT}",
+    "ABOVE": "[, and in none above {upper:most} on average].{NO_VERDICT}",
     "LARGEST": " The largest risk is at most {upper:most}.{NO_VERDICT}",
     "GIVES": "[{cells:count} groups{several:said}][One group{several:unless}] of records with "
     "similar scores ({members:members}, {holdout:holdout}) "

@@ -242,14 +242,22 @@ EXPLAINED: Final[Texts] = {
     "the records alone can tell: up to {up_to:number} the limit is met",
 }
 
+# What to do where more records may not be enough.
+_CLOSE: Final = ("more records may not settle this. What can", "choose-a-limit")
 # Why a limit is open that more records may settle.
 OPEN: Final[Texts] = {
-    "open": "{OPEN}the estimate is so close to the limit that more records may not settle it",
+    "open": Entry(
+        "{OPEN}the estimate is so close to the limit that more records may not settle it",
+        next=_CLOSE,
+    ),
     "open_settled_by": "{OPEN}about {records_to_settle:count} records in all would settle this "
     "limit",
     "open_unpromised": "{quantity:checked}{lower:known}; the limit is {limit:number}",
-    "risk_open": "{RISKS} and that of every {cells} at most {upper:most}; the limit is "
-    "{limit:number}: the estimate is so close to the limit that more records may not settle it",
+    "risk_open": Entry(
+        "{RISKS} and that of every {cells} at most {upper:most}; the limit is "
+        "{limit:number}: the estimate is so close to the limit that more records may not settle it",
+        next=_CLOSE,
+    ),
     "risk_open_settled_by": "{RISKS} and that of every {cells} at most {upper:most}; the limit is "
     "{limit:number}: about {records_to_settle:count} records in all would settle this limit",
     "named_open": "{subject}{lower:known}{among:whom}; the limit is {limit:number}",
