@@ -34,7 +34,7 @@ class MipauditError(Exception):
 
     exit_code: int = EXIT_USAGE
 
-    def __init__(self, code: str, message: str, *, hint: str | None = None) -> None:
+    def __init__(self, code: str, message: str, hint: str | None = None) -> None:
         """Keep the parts apart, so that ``-f json`` can report them as fields."""
         self.code = code
         self.message = as_typed(message)
@@ -43,7 +43,7 @@ class MipauditError(Exception):
 
     def worded(self, message: str, hint: str | None) -> Self:
         """Return the same error in other words, which ends the program as this one does."""
-        found = type(self)(self.code, message, hint=hint)
+        found = type(self)(self.code, message, hint)
         found.exit_code = self.exit_code
         return found
 
@@ -66,7 +66,7 @@ class InputError(MipauditError):
 
 def bad_report(message: str, *, hint: str = "Use the file as the command wrote it.") -> InputError:
     """Return the error of a report's file that no command wrote."""
-    return InputError("bad_report", message, hint=hint)
+    return InputError("bad_report", message, hint)
 
 
 class OutputError(MipauditError):
@@ -80,4 +80,4 @@ class MissingExtraError(MipauditError):
 def _restored(
     kind: type[MipauditError], code: str, message: str, hint: str | None
 ) -> MipauditError:
-    return kind(code, message, hint=hint)
+    return kind(code, message, hint)

@@ -317,7 +317,7 @@ def _repeated_keys() -> InputError:
     return InputError(
         "repeated_keys",
         "The key column repeats its values, so it does not identify rows.",
-        hint="Leave `key_col` out, or give `unit_col` where a person has several rows.",
+        "Leave `key_col` out, or give `unit_col` where a person has several rows.",
     )
 
 
@@ -334,11 +334,11 @@ def require_information(counts: Counts) -> None:
         raise InputError(
             "constant_scores",
             "Every score is the same in all rows: there is nothing to audit.",
-            hint="Name another score column with `score_col`.",
+            "Name another score column with `score_col`.",
         )
     if all(identical_classes(one) for one in varying):
         raise InputError(
             "identical_classes",
             "Members and holdout hold exactly the same scores.",
-            hint="Were the same records written to both?",
+            "Were the same records written to both?",
         )

@@ -125,7 +125,7 @@ class Choice:
                 raise InputError(
                     "columns_differ",
                     f"{part.name}: there is no column {quoted_name(name)}, which other files have.",
-                    hint="A column needs the same name in every file.",
+                    "A column needs the same name in every file.",
                 )
         texts = self.carried.difference(self.names)
         return (
@@ -246,7 +246,7 @@ def unreadable_column(name: str, *, option: str) -> InputError:
     return InputError(
         "unreadable_column",
         f"{option}: column {quoted_name(name)} holds neither numbers nor text.",
-        hint="Store it as text, integers or booleans.",
+        "Store it as text, integers or booleans.",
     )
 
 
@@ -261,7 +261,7 @@ def _require_one_kind(fields: Sequence[Field], parts: Sequence[Part]) -> None:
             raise InputError(
                 "columns_differ",
                 f"Column {quoted_name(field.name)} holds numbers in one file and not in another.",
-                hint="Name the columns to audit with `score_col`.",
+                "Name the columns to audit with `score_col`.",
             )
 
 
@@ -287,7 +287,7 @@ def _require_copies_read(fields: Sequence[Field], *, told: bool) -> None:
                 "copies_unread",
                 f"Column {quoted_name(field.name)} is not used, but seems to say which records "
                 "appear in the release unchanged.",
-                hint=f"Call it {COPY_COLUMN}, and write 1 or 0 in it.",
+                f"Call it {COPY_COLUMN}, and write 1 or 0 in it.",
             )
 
 
@@ -325,7 +325,7 @@ def choose_named(fields: Sequence[Field], names: Sequence[str], *, vectors: bool
             "vector_score",
             "`score_col`: a list with commas is one score of several numbers, which this command "
             "cannot use.",
-            hint="Repeat `score_col` once per column, or use `mipaudit estimate`.",
+            "Repeat `score_col` once per column, or use `mipaudit estimate`.",
         )
     several = tuple(dict.fromkeys(_coordinates(fields, name) for name in lists))
     scalars = frozenset(
@@ -340,7 +340,7 @@ def choose_named(fields: Sequence[Field], names: Sequence[str], *, vectors: bool
             raise InputError(
                 "not_a_score",
                 f"`score_col`: column {quoted_name(field.name)} holds no numbers or text.",
-                hint=_LISTS if field.lists else None,
+                _LISTS if field.lists else None,
             )
     skipped = tuple((f.name, Message("not_named")) for f in fields if f.name not in wanted)
     return Choice(scores=scores, scalars=scalars, vectors=several, skipped=skipped)
@@ -360,7 +360,7 @@ def _coordinates(fields: Sequence[Field], listed: str) -> tuple[str, ...]:
         raise UsageError(
             "vector_score",
             f"`score_col`: a vector score may have at most {MOST_COORDINATES} columns.",
-            hint="Audit the columns side by side: repeat `score_col` once per column.",
+            "Audit the columns side by side: repeat `score_col` once per column.",
         )
     for field in found:
         if field.kind == "string":
@@ -368,7 +368,7 @@ def _coordinates(fields: Sequence[Field], listed: str) -> tuple[str, ...]:
                 "not_a_score",
                 f"`score_col`: column {quoted_name(field.name)} holds text, which cannot be part "
                 "of a vector of numbers.",
-                hint="Name it in a `score_col` of its own.",
+                "Name it in a `score_col` of its own.",
             )
     return coordinates
 
@@ -395,7 +395,7 @@ def choose_by_rules(fields: Sequence[Field], reserved: Collection[str]) -> Choic
         raise InputError(
             "no_score_column",
             f"No numeric score column among: {words.shown_names([*reasons], fields)}.",
-            hint=f"{_why_none(fields, reasons)}" + no_score_hint(fields),
+            f"{_why_none(fields, reasons)}" + no_score_hint(fields),
         )
     taken, kinds = {field.name for field in scores}, {field.kind for field in scores}
     first: Kind = "float" if "float" in kinds else "integer" if "integer" in kinds else "bool"
@@ -514,7 +514,7 @@ def _require_one(names: Sequence[str]) -> None:
         raise InputError(
             "ambiguous_membership",
             f"Several columns may say who is a member: {words.shown_names(names)}.",
-            hint="Choose one with `member_col`.",
+            "Choose one with `member_col`.",
         )
 
 
@@ -561,5 +561,5 @@ def no_member_column(parts: Sequence[Part]) -> InputError:
         "no_member_column",
         f"No membership column ({', '.join(words.CANDIDATES)}) among: "
         f"{words.shown_names([field.name for field in fields], fields)}.",
-        hint=hint,
+        hint,
     )

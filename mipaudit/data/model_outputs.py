@@ -344,7 +344,7 @@ class ModelOutputs:
             f"The columns {words.shown_names(names, self._fields)} are from 0 to 1 and add up to 1"
             f"{beside}, like a model's probabilities of the classes. Each column alone is a weak "
             "score, and a low limit on it says little.",
-            hint="\n".join(hint),
+            "\n".join(hint),
         )
 
     def _way_out(self, source: ScoreSource, *, models: int = 1) -> tuple[str, str]:

@@ -68,7 +68,7 @@ def open_input(
         raise UsageError(
             "mixed_inputs",
             "Members and holdout are not given in the same form.",
-            hint="Give two files, two frames, or two arrays.",
+            "Give two files, two frames, or two arrays.",
         )
     if not all(frames):
         return _open_arrays(members, holdout, request)
@@ -82,7 +82,7 @@ def _require_one_form(data: object, members: object, holdout: object) -> None:
         raise UsageError(
             "two_inputs",
             "Scores are given twice: SCORES, and `members` or `holdout`.",
-            hint="Give SCORES alone, or `members` and `holdout`.",
+            "Give SCORES alone, or `members` and `holdout`.",
         )
     if data is None and (members is None or holdout is None):
         raise UsageError(
@@ -90,7 +90,7 @@ def _require_one_form(data: object, members: object, holdout: object) -> None:
             "No scores are given."
             if members is None and holdout is None
             else "Only one of members and holdout is given.",
-            hint="Give a score file, or `members` and `holdout`.",
+            "Give a score file, or `members` and `holdout`.",
         )
 
 
@@ -123,7 +123,7 @@ def _open_arrays(members: Given, holdout: Given, request: ReadRequest) -> ScoreS
         raise UsageError(
             "not_for_arrays",
             f"{', '.join(named)}: arrays have no named columns.",
-            hint="Give members and holdout as two frames instead.",
+            "Give members and holdout as two frames instead.",
         )
     parts = inputs.array_part("members", members), inputs.array_part("holdout", holdout)
     titles, others = (tuple(field.name for field in part.fields) for part in parts)
@@ -144,7 +144,7 @@ def _open_files(
         raise UsageError(
             "two_stdin",
             "Members and holdout cannot both be standard input.",
-            hint="Write one of them to a file first.",
+            "Write one of them to a file first.",
         )
     claim_buffers()
     found = [(side, _files(specs)) for side, specs in sides]
@@ -170,7 +170,7 @@ def _files(specs: Sequence[str]) -> list[FoundBlob]:
         raise UsageError(
             "stdin_and_files",
             "Standard input is given together with files.",
-            hint="Give - alone, or write the stream to a file first.",
+            "Give - alone, or write the stream to a file first.",
         )
     found = [one for spec in specs for one in find_blobs(spec)]
     return sorted(found, key=lambda one: one[0].name.encode()) if len(specs) > 1 else found
@@ -273,13 +273,13 @@ def _opened(
             "too_many_scores",
             f"There are {scores:,} scores, but at most {MOST_SCORES:,} can be audited together: "
             "they share one error, and too little would be left for each.",
-            hint="Name those that were released with `score_col`, or as coordinates of one vector "
+            "Name those that were released with `score_col`, or as coordinates of one vector "
             "score in a comma list.",
         )
     if told_by_column and named_members and not choice.members:
         if named_members[0] in choice.names:
             text = f"Column {quoted_name(named_members[0])} says who is a member, and is no score."
-            raise UsageError("two_roles", text, hint="Name a column of scores with `score_col`.")
+            raise UsageError("two_roles", text, "Name a column of scores with `score_col`.")
         raise unreadable_column(named_members[0], option="`member_col`")
     _load(parts, choice, outputs.names, threads)
     source = ScoreSource(choice, request, sides, Opened(parts=parts, bare=bare, left_out=left_out))

@@ -190,7 +190,7 @@ class BadPartsError(InputError):
 
     def plain(self) -> InputError:
         """Return the error as one that no part can be skipped for."""
-        return InputError(self.code, self.message, hint=self.hint)
+        return InputError(self.code, self.message, self.hint)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel between processes with the names."""
@@ -209,7 +209,7 @@ def input_changed(blob: Blob) -> InputError:
     return InputError(
         "input_changed",
         f"{blob.name}: the file changed while it was read.",
-        hint="Audit a copy that nobody writes to.",
+        "Audit a copy that nobody writes to.",
     )
 
 
@@ -362,7 +362,7 @@ def arrow_table(frame: object) -> pa.Table:
         raise InputError(
             "not_a_frame",
             f"An object of type {type(frame).__name__} is not a table.",
-            hint="Pass a path, a pandas or polars DataFrame, or an Arrow table. Give arrays of "
+            "Pass a path, a pandas or polars DataFrame, or an Arrow table. Give arrays of "
             "scores as members=scores[member], holdout=scores[~member].",
         )
     try:
@@ -472,7 +472,7 @@ def folder_keys(files: Sequence[tuple[str, Sequence[str]]]) -> list[dict[str, Fo
             raise InputError(
                 "folders_differ",
                 f"{name} is below {_listed(keys)}, but {files[0][0]} is below {_listed(first)}.",
-                hint="All files need the same key=value folders in the same order. Name a folder "
+                "All files need the same key=value folders in the same order. Name a folder "
                 "or pattern in which they agree, or move the other files away.",
             )
     columns = {key: _typed([own[at][1] for own in pairs]) for at, key in enumerate(first)}
@@ -546,7 +546,7 @@ class HivePart(Part):
                     "folder_column",
                     f"{self.name}: {quoted_name(field.name)} is a column of the file and also a "
                     "key of its folders, and the two may differ.",
-                    hint="Name the files by a pattern below these folders, or remove the column.",
+                    "Name the files by a pattern below these folders, or remove the column.",
                 )
         folders = self._keys.keys()
         self._part.load(set(names) - folders, set(hashed) - folders, set(keys) - folders)

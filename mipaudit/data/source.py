@@ -549,7 +549,7 @@ class ScoreSource:
         """Raise InputError ``empty_class`` if a class has no row; valid after a full pass."""
         members, holdout = (self.intake.rows["present", side] for side in (True, False))
         if not members and not holdout:
-            raise InputError("no_rows", "No row is left.", hint="Check `where` and `nan`.")
+            raise InputError("no_rows", "No row is left.", "Check `where` and `nan`.")
         if not members or not holdout:
             raise empty_class_error(members=not members)
 

@@ -280,7 +280,7 @@ def read_summary(name: str, data: bytes) -> SummaryFile:
     raise InputError(
         "summary_version",
         f"{name}: a summary in the format {safe_name(schema)}, but this version reads {SCHEMA}.",
-        hint="Make it again with mipaudit summarize, or use the version that wrote it.",
+        "Make it again with mipaudit summarize, or use the version that wrote it.",
     )
 
 
@@ -289,7 +289,7 @@ def bad_summary(name: str) -> InputError:
     return InputError(
         "bad_summary",
         f"{name}: not a complete summary file.",
-        hint="Was it damaged or edited? Make it again with mipaudit summarize.",
+        "Was it damaged or edited? Make it again with mipaudit summarize.",
     )
 
 
@@ -313,7 +313,7 @@ def are_summaries(data: Given) -> bool:
         raise UsageError(
             "mixed_inputs",
             "Summaries and scores are given together.",
-            hint="Summarize the scores too: mipaudit summarize SCORES -o part.summary.",
+            "Summarize the scores too: mipaudit summarize SCORES -o part.summary.",
         )
     return any(found)
 

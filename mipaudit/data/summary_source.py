@@ -120,13 +120,13 @@ def _require_missing(site: str, sites: Mapping[str, SiteRows], here: Collection[
         raise UsageError(
             "without_site",
             f"The counts did not use cuts of a site {quoted_name(site)}.",
-            hint=hint if sites else alone,
+            hint if sites else alone,
         )
     if same_name(site) in here:
         raise UsageError(
             "without_site",
             f"The summary of {quoted_name(site)} is given, so its records count.",
-            hint="Leave out `without_site`, or the summary.",
+            "Leave out `without_site`, or the summary.",
         )
 
 
@@ -146,7 +146,7 @@ def check_alike(files: Sequence[SummaryFile]) -> None:
     for other, (field, what, hint) in product(files[1:], _ALIKE):
         if _said(first.manifest, field) != _said(other.manifest, field):
             message = f"{first.name} and {other.name} {what}."
-            raise InputError("summaries_differ", message, hint=hint)
+            raise InputError("summaries_differ", message, hint)
 
 
 def _said(manifest: Manifest, field: str) -> object:
@@ -201,7 +201,7 @@ def _require_apart(
             if seen.setdefault(mark, at) != at:
                 said = what.format(site=quoted_name(file.manifest.site or ""))
                 message = f"{files[seen[mark]].name} and {file.name} {said}."
-                raise InputError(code, message, hint=hint)
+                raise InputError(code, message, hint)
 
 
 def _digest(start: bytes, arrays: Iterable[NDArray[np.int64]]) -> bytes:
@@ -410,7 +410,7 @@ def add_up(
             raise InputError(
                 "cuts_not_counts",
                 f"{file.name}: holds cuts, not counts.",
-                hint="Count with the cuts: mipaudit summarize SCORES --cuts FILE -o part.summary.",
+                "Count with the cuts: mipaudit summarize SCORES --cuts FILE -o part.summary.",
             )
     check_apart(files)
     check_alike(files)
@@ -473,7 +473,7 @@ def _check_counted_alike(files: Sequence[SummaryFile], parts: Sequence[Summary])
         raise InputError(
             "too_many_rows",
             f"The summaries cover more than {count_text(MOST_ROWS)} rows together.",
-            hint="Audit fewer of them at a time.",
+            "Audit fewer of them at a time.",
         )
 
 

@@ -214,7 +214,7 @@ class Where:
         raise UsageError(
             "bad_where",
             "`where`: the column holds numbers, and the value is not a number.",
-            hint="Write a number, as in 'member = 1'.",
+            "Write a number, as in 'member = 1'.",
         )
 
 
@@ -227,7 +227,7 @@ def parse_where(text: str) -> Where:
     column, equals, value = text.partition("=")
     column, value = column.strip(), value.removeprefix("=").strip()
     if not equals or not column or not value or column[-1] in _COMPARED:
-        raise UsageError("bad_where", '`where`: expected "column = value".', hint=_MARKED)
+        raise UsageError("bad_where", '`where`: expected "column = value".', _MARKED)
     if len(value) > 1 and value[0] in _QUOTES and value[-1] == value[0]:
         value = value[1:-1]
     return Where(column=column, value=value)
@@ -268,12 +268,12 @@ def label_error(
         return InputError(
             "many_labels",
             f"Membership column {name} has {count} different labels; two are expected.",
-            hint=meant,
+            meant,
         )
     return InputError(
         "unknown_labels",
         f"The labels of membership column {name} do not say which one means member.",
-        hint=f"Known are {_KNOWN_PAIRS}; for others, name the one that means member with "
+        f"Known are {_KNOWN_PAIRS}; for others, name the one that means member with "
         "`member_value`.",
     )
 
@@ -284,7 +284,7 @@ def empty_class_error(*, members: bool) -> InputError:
     return InputError(
         "empty_class",
         f"There is no {absent} record: every row is a {present} record.",
-        hint="Check the membership column (`member_col`, `member_value`) and the filter (`where`).",
+        "Check the membership column (`member_col`, `member_value`) and the filter (`where`).",
     )
 
 
@@ -495,7 +495,7 @@ def find_column(fields: Sequence[Field], name: str, *, option: str) -> Field:
     raise InputError(
         "unknown_column",
         f"{option}: there is no column {quoted_name(name)}.",
-        hint=_in_commas(name, fields, option) or _closest(name, fields),
+        _in_commas(name, fields, option) or _closest(name, fields),
     )
 
 

@@ -213,7 +213,7 @@ class DaskCluster(Borrowed):
             raise UsageError(
                 "no_scheduler",
                 f"No Dask scheduler answers at {safe_name(scheduler)}.",
-                hint=HOW_TO_START,
+                HOW_TO_START,
             ) from None
         threads = sum(self._client.nthreads().values())
         super().__init__(self._client.get_executor(), threads, 1)

@@ -180,7 +180,7 @@ def joint_score(
             "too_many_values",
             f"A discrete vector score may have at most {MOST_PATTERNS_ASKED} combinations "
             "among the rows that choose the cells; this one has more, or none.",
-            hint="Leave `discrete` out.",
+            "Leave `discrete` out.",
         )
     return None if known is None else DerivedScore(form="joint", fitted=known, scale=None)
 

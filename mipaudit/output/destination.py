@@ -56,7 +56,7 @@ def followed_path(name: str) -> Path:
                 "foreign_link",
                 f"The output {safe_name(name, longest=_LONGEST_NAME)} is reached through a link "
                 "that another user made in a shared folder.",
-                hint="Remove the link, or choose another folder.",
+                "Remove the link, or choose another folder.",
             )
         links += 1
         if links > _MOST_LINKS:
@@ -94,13 +94,13 @@ def refuse_inputs(output: Path, inputs: Iterable[str | None], option: str = "`ou
         found = [_stdin_state()] if spec == "-" else map(_state, files[output.resolve()])
         if state and any(os.path.samestat(state, other) for other in filter(None, found)):
             said = f"The output {name} is one of the inputs."
-            raise UsageError("output_is_input", said, hint=hint)
+            raise UsageError("output_is_input", said, hint)
         # What has no state is the planned file, which is not there yet.
         if any(_is_at(one, place) for place, read in files.items() for one in read):
             raise UsageError(
                 "output_among_inputs",
                 f"The output {name} would be among the inputs, so the next run would read it.",
-                hint=hint,
+                hint,
             )
 
 
@@ -349,7 +349,7 @@ def _withdrawn(path: Path | None, whole: Sequence[StagedFile]) -> Iterator[None]
 def _require_stdout() -> None:
     if sys.stdout is None:
         raise OutputError(
-            "no_stdout", "Standard output is closed.", hint="Write to a file, with `output`."
+            "no_stdout", "Standard output is closed.", "Write to a file, with `output`."
         )
 
 
@@ -412,8 +412,7 @@ def _refusals(name: str, option: str = "`output`") -> Iterator[None]:
         raise OutputError(
             "unwritable_output",
             f"{what} cannot be written: {os.strerror(error.errno or errno.EIO)}.",
-            hint=f"Choose another file for {option}, in a directory that exists and may be "
-            "written to.",
+            f"Choose another file for {option}, in a directory that exists and may be written to.",
         ) from None
 
 
@@ -486,7 +485,7 @@ def require_apart(places: Mapping[str, tuple[str, Destination | None]]) -> None:
         raise UsageError(
             "same_file",
             f"{things[0].upper()}{things[1:]} need a file each.",
-            hint=f"Name different files for {_joined([f'`{option}`' for option in places])}.",
+            f"Name different files for {_joined([f'`{option}`' for option in places])}.",
         )
 
 

@@ -129,7 +129,7 @@ def _same_types(table: pa.Table, schema: pa.Schema | None) -> pa.Table:
         raise InputError(
             "types_differ",
             "The key column has different types in different parts of the input.",
-            hint="Store it as text everywhere, or leave `key_col` out: rows are numbered.",
+            "Store it as text everywhere, or leave `key_col` out: rows are numbered.",
         ) from None
 
 
@@ -160,7 +160,7 @@ def record_format(
         raise UsageError(
             "output",
             f"The {what} go to a file that ends in .csv, .csv.gz or .parquet.",
-            hint=f"For example: `output` {example}.parquet. The report itself goes to {report}.",
+            f"For example: `output` {example}.parquet. The report itself goes to {report}.",
         )
     return found  # type: ignore[return-value]
 
@@ -171,5 +171,5 @@ def require_csv(form: RowFormat | None, *, safe_csv: bool) -> None:
         raise UsageError(
             "safe_csv",
             "`safe_csv` is for a CSV file of records, but none is written.",
-            hint="Name one with `output`, such as risks.csv, or leave `safe_csv` out.",
+            "Name one with `output`, such as risks.csv, or leave `safe_csv` out.",
         )

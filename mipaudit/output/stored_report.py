@@ -125,7 +125,7 @@ def _read(path: str) -> bytes:
         raise InputError(
             "unreadable_report",
             f"The report {_shown(path)} cannot be read: {why_unread(error)}.",
-            hint="Give a file that a command wrote as JSON, or - for standard input.",
+            "Give a file that a command wrote as JSON, or - for standard input.",
         ) from None
     if len(data) > _LARGEST:
         raise bad_report(

@@ -204,9 +204,9 @@ def _kind(data: bytes) -> Kind:
             "report_schema",
             f"The report is of the format {safe_name(named)}; this version of mipaudit reads "
             f"{now.schema}.",
-            hint=f"Make it again with `mipaudit {command}`, or use the version that wrote it.",
+            f"Make it again with `mipaudit {command}`, or use the version that wrote it.",
         )
-    raise InputError("report_schema", "The file is not a report of mipaudit.", hint=_OTHER)
+    raise InputError("report_schema", "The file is not a report of mipaudit.", _OTHER)
 
 
 def report_schema() -> dict[str, Any]:

@@ -136,6 +136,6 @@ def key_picture(report: AnyReport) -> Picture:
         raise UsageError(
             "no_picture",
             f"This report of {report.command} has no picture.",
-            hint="Its figures are in .to_pandas().",
+            "Its figures are in .to_pandas().",
         )
     return found

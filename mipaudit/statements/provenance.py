@@ -103,7 +103,7 @@ def moment() -> datetime:
         raise UsageError(
             "source_date_epoch",
             "The environment variable SOURCE_DATE_EPOCH is not a number of seconds.",
-            hint="Unset it, or set it to whole seconds since 1970-01-01 UTC.",
+            "Unset it, or set it to whole seconds since 1970-01-01 UTC.",
         ) from None
 
 

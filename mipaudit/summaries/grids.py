@@ -530,7 +530,7 @@ class SparseBins:
             raise InputError(
                 "too_many_bins",
                 f"`method` mace: a vector score occupies more than {MOST_OCCUPIED:,} bins.",
-                hint="Leave `method` mace out, or audit a part of the rows with `where`.",
+                "Leave `method` mace out, or audit a part of the rows with `where`.",
             )
         self._codes = ordered[starts]
         self._counts = np.add.reduceat(counts[order], starts, axis=0)

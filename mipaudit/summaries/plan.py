@@ -388,7 +388,7 @@ def is_discrete(values: NDArray[np.float64], kind: ScoreKind, *, asked: bool) ->
                 "too_many_values",
                 f"A discrete score may have at most {_MOST_VALUES_ASKED} distinct values "
                 "among the rows that choose the cells; this one has more.",
-                hint="Leave `discrete` out, or choose another column with `score_col`.",
+                "Leave `discrete` out, or choose another column with `score_col`.",
             )
         return True
     if kind == "integer":

@@ -115,7 +115,7 @@ def _entries(lines: Sequence[bytes], head: Mapping[str, object]) -> dict[str, Ro
             raise InputError(
                 "other_run",
                 f"The file to resume from is of a run with another {' and another '.join(other)}.",
-                hint=_HINT,
+                _HINT,
             )
         entry = msgspec.json.Decoder(tuple[str, Rows])
         return dict(map(entry.decode, lines[1:]))
@@ -125,7 +125,7 @@ def _entries(lines: Sequence[bytes], head: Mapping[str, object]) -> dict[str, Ro
 
 def _foreign() -> InputError:
     return InputError(
-        "bad_resume_file", "The file to resume from is none of `mipaudit validate`.", hint=_HINT
+        "bad_resume_file", "The file to resume from is none of `mipaudit validate`.", _HINT
     )
 
 
@@ -137,7 +137,7 @@ def _refusals() -> Iterator[None]:
     except (OSError, ValueError) as error:
         number = error.errno if isinstance(error, OSError) else None
         reason = os.strerror(number) if number else "bad name"
-        raise OutputError("unusable_resume_file", f"`resume`: {reason}.", hint=_HINT) from None
+        raise OutputError("unusable_resume_file", f"`resume`: {reason}.", _HINT) from None
 
 
 def code_fingerprint() -> str:

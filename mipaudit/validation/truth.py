@@ -91,7 +91,7 @@ class Family(Generic[T_co]):
             raise UsageError(
                 "scenario_parameter",
                 f"The scenario {self.pattern} takes other numbers: {ranges}.",
-                hint=f"For example {self.names()[0]}.",
+                f"For example {self.names()[0]}.",
             )
         return values
 
@@ -120,7 +120,7 @@ def unknown(name: str, known: Sequence[str]) -> UsageError:
 
     near = get_close_matches(name[:_LONGEST], known, n=3, cutoff=0.5)
     hint = f"Try {', '.join(near)}." if near else "`mipaudit simulate --list` names them all."
-    return UsageError("unknown_scenario", "There is no scenario of that name.", hint=hint)
+    return UsageError("unknown_scenario", "There is no scenario of that name.", hint)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

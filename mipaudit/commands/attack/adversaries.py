@@ -189,14 +189,14 @@ def _require_numbers(source: ScoreSource, asked: AttackOptions) -> None:
             raise UsageError(
                 "no_order",
                 f"Column {quoted_name(column.name)} holds labels, which have no order.",
-                hint="Name a column of numbers with `score_col`.",
+                "Name a column of numbers with `score_col`.",
             )
     told = (asked.mean_loss, asked.sigma_members, asked.sigma_holdout)
     if len(source.columns) > 1 and any(one is not None for one in told):
         raise UsageError(
             "several_scores",
             "A published mean or standard error belongs to one score, but there are several.",
-            hint="Choose one with `score_col`.",
+            "Choose one with `score_col`.",
         )
 
 
@@ -207,13 +207,13 @@ def _informative(scores: Sequence[Attacked]) -> tuple[Attacked, ...]:
         raise InputError(
             "constant_scores",
             "Every score is the same in all rows: there is nothing to attack.",
-            hint="Name another score column with `score_col`.",
+            "Name another score column with `score_col`.",
         )
     if all(identical_classes(one.evidence.counts) for one in varying):
         raise InputError(
             "identical_classes",
             "Members and holdout hold exactly the same scores.",
-            hint="Were the same records written to both?",
+            "Were the same records written to both?",
         )
     return tuple(scores)
 

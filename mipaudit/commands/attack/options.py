@@ -37,13 +37,13 @@ class _Attack(Sides):
             raise UsageError(
                 "mean_loss",
                 "The mean squared residual is the square of `sigma_members`.",
-                hint="Give `sigma_members` instead.",
+                "Give `sigma_members` instead.",
             )
         if self.member_side != "auto":
             raise UsageError(
                 "member_side",
                 "With residuals, the size is attacked, which is low for members.",
-                hint="Leave `member_side` out.",
+                "Leave `member_side` out.",
             )
 
     @property

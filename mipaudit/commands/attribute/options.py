@@ -56,7 +56,7 @@ class AttributeOptions(_Guesses, _Attribute, Membership, _Limits, Seeded, Work):
             raise UsageError(
                 "two_roles",
                 "The attribute and the guess are the same column.",
-                hint="Name two columns: `attribute_col` NAME `guess_col` NAME.",
+                "Name two columns: `attribute_col` NAME `guess_col` NAME.",
             )
 
     HELP = """Test whether an attribute is guessed better for members than for others.

@@ -192,7 +192,7 @@ def count_guesses(
         raise InputError(
             "unknown_attribute",
             "The attribute is empty for every member, or for every holdout record.",
-            hint="Name the column that holds it with `attribute_col`.",
+            "Name the column that holds it with `attribute_col`.",
         )
     told = [] if guessed & set(values) else [Finding("no_guess_matches")]
     if unknown:
@@ -235,13 +235,12 @@ def guess_words(guess_column: str) -> Iterator[None]:
             raise InputError(
                 error.code,
                 "The attribute and the guesses have more than 1,024 combinations of values.",
-                hint="Group the values first: an attribute with many values is rarely guessed "
-                "exactly.",
+                "Group the values first: an attribute with many values is rarely guessed exactly.",
             ) from None
         hint = error.hint and error.hint.replace(score, guess)
         if (message, hint) == (error.message, error.hint):
             raise
-        raise InputError(error.code, message, hint=hint) from None
+        raise InputError(error.code, message, hint) from None
 
 
 def answer_attribute(asked: AttributeOptions) -> AttributeReport:

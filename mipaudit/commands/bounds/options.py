@@ -354,14 +354,14 @@ Examples:
             raise UsageError(
                 "nothing_asked",
                 "There is no question to answer.",
-                hint="Give a guarantee (`epsilon` 1), a target (`advantage` 0.1) or an attack "
+                "Give a guarantee (`epsilon` 1), a target (`advantage` 0.1) or an attack "
                 "(`tpr` 0.9 `fpr` 0.01).",
             )
         if bool(stated) + len(targets) + bool(attack) > 1:
             raise UsageError(
                 "one_question",
                 "One question at a time: a guarantee, one target, or an attack.",
-                hint="To check a guarantee against a target, see what the guarantee allows.",
+                "To check a guarantee against a target, see what the guarantee allows.",
             )
         return "guarantee" if stated else "target" if targets else "attack"
 
@@ -376,7 +376,7 @@ Examples:
             raise UsageError(
                 "one_guarantee",
                 f"One guarantee at a time: {names} state different ones.",
-                hint="Keep one of them. For several releases together, use `compose`.",
+                "Keep one of them. For several releases together, use `compose`.",
             )
         return given[0]
 
@@ -471,7 +471,7 @@ def _check_attack(asked: BoundsOptions) -> None:
         raise UsageError(
             "attack",
             f"`{name}` cannot be used with an attack.",
-            hint="Describe an attack by its rates, or its counts, and `delta`.",
+            "Describe an attack by its rates, or its counts, and `delta`.",
         )
     rates, counts = _given(asked, _RATES), _given(asked, _COUNTS)
     require(

@@ -91,11 +91,11 @@ def query_names(inputs: Sequence[tuple[str, Sequence[str]]]) -> list[list[str]]:
         raise UsageError(
             "one_query",
             "There is only one query: nothing to compare it with.",
-            hint="Give several files, or a file with several score columns (`score_col`).",
+            "Give several files, or a file with several score columns (`score_col`).",
         )
     if len(set(flat)) < len(flat):
         raise UsageError(
-            "same_names", "Two queries have the same name.", hint="Name the inputs: name=path."
+            "same_names", "Two queries have the same name.", "Name the inputs: name=path."
         )
     return names
 

@@ -105,7 +105,7 @@ def plan_guesses(canaries: int, guesses: int | tuple[int, int] | None) -> tuple[
         raise UsageError(
             "bad_guesses",
             f"The number of guesses must be from 1 to the number of canaries, {canaries}.",
-            hint="Give one number, or how many to guess in and how many to guess out.",
+            "Give one number, or how many to guess in and how many to guess out.",
         )
     return (GuessPlan(guessed_in=guessed_in, guessed_out=guessed_out, share=1.0),)
 
@@ -307,7 +307,7 @@ def require_fresh_coins(
         "shared_coins",
         "The runs of `run_col` include the same canaries too often: with fresh coins for each run, "
         "that happens less than once in 1,000 audits.",
-        hint="Runs with shared coins are not one audit. Audit one of them, with `where`.",
+        "Runs with shared coins are not one audit. Audit one of them, with `where`.",
     )
 
 
@@ -337,7 +337,7 @@ def require_one_share(runs: NDArray[np.uint64], included: NDArray[np.bool_]) -> 
         "unlike_shares",
         "The runs of `run_col` include different shares of their canaries: with equal coins, that "
         "happens less than once in 1,000 audits.",
-        hint="Audit runs with different shares separately, each with `where` and `inclusion_rate`.",
+        "Audit runs with different shares separately, each with `where` and `inclusion_rate`.",
     )
 
 

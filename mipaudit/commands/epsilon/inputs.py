@@ -69,7 +69,7 @@ def read_scores(source: ScoreSource, asked: EpsilonOptions, choice: SeedChoice) 
             raise UsageError(
                 "no_order",
                 f"Column {quoted_name(column.name)} holds labels, which have no order.",
-                hint="Name a column of numbers with `score_col`.",
+                "Name a column of numbers with `score_col`.",
             )
     workers = Workers(Engine(jobs=asked.jobs))
     kept = hold_input(source, workers=workers, progress=asked.progress) if fits(source) else None
@@ -85,7 +85,7 @@ def read_scores(source: ScoreSource, asked: EpsilonOptions, choice: SeedChoice) 
         raise InputError(
             "repeated_keys",
             "The key column repeats its values, so it does not identify rows.",
-            hint="Leave `key_col` out, or give `unit_col` where a person has several rows.",
+            "Leave `key_col` out, or give `unit_col` where a person has several rows.",
         )
     return rows if runs is None else replace(rows, runs=runs)
 
@@ -96,7 +96,7 @@ def _runs_joined(rows: Rows | None) -> tuple[Rows, int]:
         raise InputError(
             "too_many_rows",
             "`run_col` needs inputs that fit into memory, and this one is too large.",
-            hint="Name fewer score columns with `score_col`, or audit fewer runs.",
+            "Name fewer score columns with `score_col`, or audit fewer runs.",
         )
     keys, groups = rows.keys, rows.groups
     together = splitmix64(groups, _RUN_STREAM) ^ keys
@@ -104,7 +104,7 @@ def _runs_joined(rows: Rows | None) -> tuple[Rows, int]:
         raise InputError(
             "repeated_keys",
             "A canary appears more than once in a run of `run_col`.",
-            hint="Name the canary with `key_col` and the run with `run_col`: each row is one "
+            "Name the canary with `key_col` and the run with `run_col`: each row is one "
             "canary in one run.",
         )
     require_fresh_coins(groups, keys, rows.member)

@@ -200,7 +200,7 @@ Examples:
                 "nan",
                 "`nan` drop would make the limit wrong: a missing score is an output too, and runs "
                 "or canaries must not be dropped because of their output.",
-                hint="Use `nan` category, which treats it as the lowest score.",
+                "Use `nan` category, which treats it as the lowest score.",
             )
         self._check_method()
         self._check_claim()
@@ -223,7 +223,7 @@ Examples:
             raise UsageError(
                 "correct",
                 "A trade-off curve, or a mu, can be tested with at most 10000000 right guesses.",
-                hint="Test an epsilon, or make fewer guesses.",
+                "Test an epsilon, or make fewer guesses.",
             )
 
     def _check_method(self) -> None:
@@ -232,7 +232,7 @@ Examples:
                 "assume_gdp",
                 "`method` gdp is valid only for a mechanism that is Gaussian: add `assume_gdp` if "
                 "it is.",
-                hint="For randomized response or Laplace noise, its limit is nearly always above "
+                "For randomized response or Laplace noise, its limit is nearly always above "
                 "the truth.",
             )
         if self.kind == "independent-runs" and self.assume_gdp and self.delta == 0:
@@ -264,7 +264,7 @@ Examples:
                 "no_design",
                 "State with `design` how the scores came about. What they can certify depends on "
                 "it.",
-                hint=_DESIGNS,
+                _DESIGNS,
             )
         return self.design or "one-run"
 
@@ -309,7 +309,7 @@ Examples:
             raise UsageError(
                 "counts",
                 "The counts of one run are `canaries`, `guesses` and `correct`, all three.",
-                hint="`correct` is how many of the guesses were right.",
+                "`correct` is how many of the guesses were right.",
             )
         if isinstance(guesses, tuple):
             raise UsageError(

@@ -339,7 +339,7 @@ def _require_score(source: AuditedInput, limit: Limit) -> None:
             "no_such_score",
             f"The policy limits {limit.quantity} of the score '{safe_name(limit.score)}', which "
             "is not audited.",
-            hint=f"The scores here: {known}. Name it with `score_col` if the input has it.",
+            f"The scores here: {known}. Name it with `score_col` if the input has it.",
         )
 
 
@@ -352,7 +352,7 @@ def _require_order(source: AuditedInput, limit: Limit) -> None:
                 "no_order",
                 f"Column '{safe_name(column.name)}' holds labels, which have no order: a limit on "
                 "AUC, on TPR at an FPR, or on attackers with thresholds, cannot be judged on it.",
-                hint="Use `max_advantage` with `against` any, or name another `score_col`.",
+                "Use `max_advantage` with `against` any, or name another `score_col`.",
             )
 
 
@@ -368,14 +368,14 @@ def _require_class(source: AuditedInput, against: Attackers | None, score: str |
         raise UsageError(
             "no_order",
             f"Attackers '{against}' cannot be used on labels, which have no order.",
-            hint="Use `against` any, or name another `score_col`.",
+            "Use `against` any, or name another `score_col`.",
         )
     if scalars and of_vectors:
         raise UsageError(
             "no_such_class",
             f"Attackers '{against}' exist only for scores of several numbers, but "
             f"'{safe_name(scalars[0].name)}' is a single one.",
-            hint="Name the others alone, or judge the scores in separate runs.",
+            "Name the others alone, or judge the scores in separate runs.",
         )
     if not vectors:
         return
@@ -387,7 +387,7 @@ def _require_class(source: AuditedInput, against: Attackers | None, score: str |
                 "no_such_class",
                 f"Score '{safe_name(name)}' has {len(places)} numbers: there is no upper limit for "
                 f"attackers '{against}'.",
-                hint="Use `against` learned"
+                "Use `against` learned"
                 + (" or product-grid." if len(places) <= MOST_GRIDDED else "."),
             )
 

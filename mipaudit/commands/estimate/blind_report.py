@@ -51,14 +51,14 @@ def read_blind(asked: EstimateOptions) -> Blind | None:
         raise UsageError(
             "blind",
             f"A report of {report.command} does not describe the records alone.",
-            hint=f"Give one of mipaudit shift ({schema_of('shift')}).",
+            f"Give one of mipaudit shift ({schema_of('shift')}).",
         )
     if asked.strict and not report.design.strict:
         raise UsageError(
             "blind",
             "The report of shift was made without `strict`, or with a stated seed, so its limits "
             "are approximate.",
-            hint="Run mipaudit shift with `strict` too, and without `seed`.",
+            "Run mipaudit shift with `strict` too, and without `seed`.",
         )
     with foreign(asked.blind):
         found = _asserted(_blind(report, digest, asked.blind_against), asked.blind_bound)
@@ -72,7 +72,7 @@ def _within(blind: Blind, confidence: float) -> Blind:
             "blind",
             f"The report of shift has a confidence of {blind.confidence:.10g}: its limit uses up "
             f"all the error of this audit (confidence {confidence:.10g}).",
-            hint="Run: mipaudit shift MEMBERS HOLDOUT --confidence "
+            "Run: mipaudit shift MEMBERS HOLDOUT --confidence "
             f"{(1 + confidence) / 2:.10g} -f json -o shift.json",
         )
     return blind
@@ -85,7 +85,7 @@ def _asserted(blind: Blind, bound: float | None) -> Blind:
             "blind_bound",
             f"The records alone reveal an advantage of at least {lower_text(blind.lower)}: this "
             f"contradicts your bound of {number_text(bound)}.",
-            hint="Assert a larger bound, or draw new members and holdout at random from the same "
+            "Assert a larger bound, or draw new members and holdout at random from the same "
             "records.",
         )
     return replace(blind, bound=bound)
@@ -98,7 +98,7 @@ def _report(given: Any) -> Any:  # noqa: ANN401 - of any command
     except InputError as error:
         if error.code not in {"bad_report", "report_schema"}:
             raise
-        raise InputError(error.code, f"`blind`: {error.message}", hint=_MAKE) from None
+        raise InputError(error.code, f"`blind`: {error.message}", _MAKE) from None
 
 
 def _blind(report: ShiftReport, digest: str | None, against: Against | None) -> Blind:
@@ -114,7 +114,7 @@ def _blind(report: ShiftReport, digest: str | None, against: Against | None) -> 
             raise UsageError(
                 "blind_against",
                 f"The report of shift has no upper limit for attackers '{against}'.",
-                hint=f"It has: {have}." if have else "It has none. Its findings say why.",
+                f"It has: {have}." if have else "It has none. Its findings say why.",
             )
         most = chosen[0]
     if first is None or report.impossible is not None or not _stated(report):
@@ -168,7 +168,7 @@ def require_same_records(
             "blind_other_records",
             f"The report of shift covers {blind.n_members:,} members and {blind.n_holdout:,} "
             f"holdout records, but the scores cover {n_members:,} and {n_holdout:,}.",
-            hint="Run mipaudit shift on exactly the records that were scored, with --id-col if "
+            "Run mipaudit shift on exactly the records that were scored, with --id-col if "
             "the scores are audited with `unit_col`.",
         )
     contents = ((one.name, one.sha256 or one.fingerprint) for one in inputs)
@@ -177,6 +177,6 @@ def require_same_records(
             "blind_other_records",
             f"{changed}: the report of shift was made from a file of that name with another "
             "content.",
-            hint="Run mipaudit shift again on the file as it is. If the records are in another "
+            "Run mipaudit shift again on the file as it is. If the records are in another "
             "file of the same name, give paths that differ.",
         )

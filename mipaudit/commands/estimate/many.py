@@ -86,7 +86,7 @@ class EstimateManyOptions(
             raise UsageError(
                 "no_such_class",
                 f"Attackers '{self.against}' exist only for scores of several numbers.",
-                hint="Name another class in `against`, or leave it out.",
+                "Name another class in `against`, or leave it out.",
             )
 
 
@@ -112,7 +112,7 @@ def _audits_of(asked: EstimateManyOptions) -> _NamedAudits:
         raise UsageError(
             "member",
             "A frame has its membership in a column.",
-            hint="Leave member= out, and name the column with `member_col` if it is not found.",
+            "Leave member= out, and name the column with `member_col` if it is not found.",
         )
     return _of_frame(frame, asked)
 
@@ -138,14 +138,14 @@ def _of_frame(frame: "pd.DataFrame", asked: EstimateManyOptions) -> _NamedAudits
         raise UsageError(
             "by",
             "A frame is split into audits by the values of a column.",
-            hint="Name it with `by`; for one audit use `mipaudit.estimate`.",
+            "Name it with `by`; for one audit use `mipaudit.estimate`.",
         )
     for name in by:
         if name not in frame.columns:
             raise UsageError(
                 "by",
                 f"There is no column {quoted_name(name)} to split the frame by.",
-                hint="Check how the name is written.",
+                "Check how the name is written.",
             )
     try:
         # Columns, not their names: an index may have one of them, too.
@@ -155,10 +155,10 @@ def _of_frame(frame: "pd.DataFrame", asked: EstimateManyOptions) -> _NamedAudits
         raise UsageError(
             "by",
             "The frame cannot be split by these columns.",
-            hint="Each must be there once and hold numbers, texts or dates.",
+            "Each must be there once and hold numbers, texts or dates.",
         ) from None
     if not names.size:
-        raise UsageError("scores", "The frame has no rows.", hint="Give it some.")
+        raise UsageError("scores", "The frame has no rows.", "Give it some.")
     return [(rows.drop(columns=by), None, None) for _, rows in groups], names
 
 
@@ -170,12 +170,12 @@ def _of_array(asked: EstimateManyOptions) -> _NamedAudits:
         raise UsageError(
             "scores",
             "The scores are the name of a file, and estimate_many takes what is in it.",
-            hint="Read it first: estimate_many(pandas.read_csv(...), by=...). by names the "
+            "Read it first: estimate_many(pandas.read_csv(...), by=...). by names the "
             "columns that tell the audits apart.",
         )
     if asked.by:
         raise UsageError(
-            "by", "An array has no columns to split it by.", hint="Leave `by` out, or give a frame."
+            "by", "An array has no columns to split it by.", "Leave `by` out, or give a frame."
         )
     scores = asked.scores
     if not isinstance(scores, np.ma.MaskedArray):  # whose masks say what is missing
@@ -187,7 +187,7 @@ def _of_array(asked: EstimateManyOptions) -> _NamedAudits:
         raise UsageError(
             "scores",
             f"The scores must be an array of shape (audits, rows), not {scores.shape}.",
-            hint="One audit is scores[None, :]; rows of unlike number go into a frame with `by`.",
+            "One audit is scores[None, :]; rows of unlike number go into a frame with `by`.",
         )
     member = _member(asked.member, scores.shape)
     pairs = zip(scores, member, strict=True)
@@ -203,20 +203,20 @@ def _member(given: Any, shape: tuple[int, ...]) -> "NDArray[np.bool_]":  # noqa:
         raise UsageError(
             "member",
             "It is not given who is a member.",
-            hint="Give member=, an array of shape (rows,) or (audits, rows).",
+            "Give member=, an array of shape (rows,) or (audits, rows).",
         )
     member = np.asarray(given)
     if member.shape not in {shape, shape[1:]}:
         raise UsageError(
             "member",
             f"member= has the shape {member.shape}, and the scores have {shape}.",
-            hint=f"Its shape must be {shape[1:]} or {shape}.",
+            f"Its shape must be {shape[1:]} or {shape}.",
         )
     if np.ma.is_masked(given) or not (member.dtype == bool or np.isin(member, (0, 1)).all()):
         raise UsageError(
             "member",
             "member= must be bool, or hold 0 and 1 alone.",
-            hint="Compare labels first: member = labels == 'train'.",
+            "Compare labels first: member = labels == 'train'.",
         )
     return np.broadcast_to(member.astype(bool), shape)
 
@@ -291,7 +291,7 @@ def _count(audit: _Audit, asked: EstimateManyOptions, workers: Workers) -> _Coun
             raise UsageError(
                 "several_scores",
                 f"An audit is of one score, and there are {len(source.columns)}.",
-                hint="Choose one with `score_col`.",
+                "Choose one with `score_col`.",
             )
         seed = settle_seed([source], asked.chosen_seed, hash_inputs=False)
         how = How(prior=asked.prior, discrete=asked.discrete)
@@ -310,7 +310,7 @@ def _count(audit: _Audit, asked: EstimateManyOptions, workers: Workers) -> _Coun
             raise UsageError(
                 "no_order",
                 f"Attackers '{asked.against}' cannot be used on labels, which have no order.",
-                hint="Use `against` any, or name another `score_col`.",
+                "Use `against` any, or name another `score_col`.",
             )
         name = safe_name(column.name)
         infinite, sentinels = source.infinite([column.name]), source.sentinels(column.name)

@@ -184,7 +184,7 @@ Examples:
             raise UsageError(
                 "joint",
                 "Rows of another `method` cannot be part of `joint`.",
-                hint="Leave out `joint` or `method`.",
+                "Leave out `joint` or `method`.",
             )
         _ = self.judged
 

@@ -72,7 +72,7 @@ def _side_by_side(asked: HistoryOptions) -> HistoryReport:
         raise UsageError(
             "reports",
             "No report is given." if not passed else "None of the files is a report.",
-            hint="Give reports as commands wrote them (.json, .html), or a folder of them.",
+            "Give reports as commands wrote them (.json, .html), or a folder of them.",
         )
     found = _apart(stored)
     reports = tuple(past for _, past in found)
@@ -117,7 +117,7 @@ def _of_folder(folder: Path, passed: list[str]) -> Iterator[_Stored]:
         raise InputError(
             "unreadable_report",
             f"The folder {quoted_name(str(folder))} cannot be read: {why_unread(error)}.",
-            hint="Give the reports themselves.",
+            "Give the reports themselves.",
         ) from None
     # A page carries the report of its JSON file, by whose name it is known.
     for path in sorted(paths, key=lambda path: path.suffix.lower() != ".json"):
@@ -140,7 +140,7 @@ def _stored(name: str, given: Any) -> _Stored:  # noqa: ANN401 - a path, bytes, 
         return _Stored(name, data, read_report(data))
     except InputError as error:
         text = f"Report {quoted_name(name)}: {error.message}"
-        raise InputError(error.code, text, hint=error.hint) from None
+        raise InputError(error.code, text, error.hint) from None
 
 
 def _once(found: Iterable[_Stored]) -> Iterator[_Stored]:

@@ -111,7 +111,7 @@ def run_init(asked: InitOptions, shown: InitShown) -> int:
         raise OutputError(
             "file_exists",
             f"{name} exists, and is not overwritten.",
-            hint="Read it, or choose another name with `output`.",
+            "Read it, or choose another name with `output`.",
         ) from None
     config = "" if name == FOUND else f" --config {name}"
     note(

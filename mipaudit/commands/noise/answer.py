@@ -176,7 +176,7 @@ def _splits(asked: NoiseOptions) -> Splits:
             "score_file",
             f"{splits.source.name}: the column {quoted_name(found[0])} shows that the rows are "
             "records, not random splits.",
-            hint="Give a table with one row per random split. If that column is a released "
+            "Give a table with one row per random split. If that column is a released "
             "number, name it in `columns`.",
         )
     return splits
@@ -201,7 +201,7 @@ def _check_size(values: NDArray[np.float64]) -> None:
             "numbers_out_of_range",
             "A column of the splits or pairs holds numbers above 1e50, or that differ by less "
             "than 1e-50.",
-            hint="Use another unit for that column, in the release as well.",
+            "Use another unit for that column, in the release as well.",
         )
 
 
@@ -253,7 +253,7 @@ def align(release: Release, columns: Sequence[str], *, named: bool = True) -> ND
                 "columns_differ",
                 f"{source}: numbers in the release: {release.values.size}; columns of the splits: "
                 f"{len(columns)}.",
-                hint="Both must hold the same coordinates.",
+                "Both must hold the same coordinates.",
             )
         return np.arange(len(columns))
     places, wanted = {name: at for at, name in enumerate(names)}, set(columns)
@@ -265,8 +265,7 @@ def align(release: Release, columns: Sequence[str], *, named: bool = True) -> ND
         raise InputError(
             "columns_differ",
             f"{source}: {', and '.join(parts)}.",
-            hint="Both must hold the same coordinates, in any order; row numbers belong in "
-            "neither.",
+            "Both must hold the same coordinates, in any order; row numbers belong in neither.",
         )
     return np.array([places[name] for name in columns], dtype=np.intp)
 

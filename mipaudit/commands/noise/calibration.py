@@ -185,7 +185,7 @@ def calibrate(
             f"All {count} splits gave the same vector, so no noise can be calibrated on them. A "
             "release that never depends on the split needs none, but one that rarely does may need "
             "much.",
-            hint="Check that the rows are different random splits.",
+            "Check that the rows are different random splits.",
         )
     swapped, first = protectable(pairs), halves.first
     varying = len(first) if (first != first[0]).any() else 0
@@ -226,7 +226,7 @@ def _check_tables(splits: Array, pairs: SwapPairs | None) -> None:
         raise InputError(
             "too_few_splits",
             f"The number of splits is {len(splits)}; at least {_FEWEST_SPLITS} are needed.",
-            hint="Run the release on more random splits: 100 or more give useful limits.",
+            "Run the release on more random splits: 100 or more give useful limits.",
         )
     if pairs is None:
         return
@@ -349,19 +349,18 @@ def _choose(
             "too_few_splits_for_eta",
             f"Too few splits for this eta in strict mode, {count} of the {needed} needed: no "
             "amount of noise could be shown to suffice.",
-            hint="Give more splits, or allow only one kind and shape of noise: they share the "
-            "error.",
+            "Give more splits, or allow only one kind and shape of noise: they share the error.",
         )
     if needed:
         raise InputError(
             "constant_release",
             f"All of the {len(splits.second)} splits that scale the noise gave the same vector.",
-            hint="Check that the rows are different random splits.",
+            "Check that the rows are different random splits.",
         )
     raise InputError(
         "no_calibration_left",
         f"None of {len(candidates)} calibrations is allowed and can be scaled.",
-        hint="Allow the moment calibration (in strict mode: direct) and isotropic noise, or"
+        "Allow the moment calibration (in strict mode: direct) and isotropic noise, or"
         " give more splits and pairs.",
     )
 

@@ -176,7 +176,7 @@ Examples:
             raise UsageError(
                 "needs_pairs",
                 "The swap calibration needs pairs of releases that differ in one record.",
-                hint="Add `pairs`, or leave `calibration` out.",
+                "Add `pairs`, or leave `calibration` out.",
             )
         if self.strict and 1 - self.confidence < _LEAST_ERROR:
             raise UsageError(
@@ -187,7 +187,7 @@ Examples:
             raise UsageError(
                 "strict_needs_direct",
                 "Only the direct calibrations have limits for strict mode.",
-                hint="Allow the calibration direct.",
+                "Allow the calibration direct.",
             )
         _refuse_shared_stdin(self.splits, self.pairs)
 
@@ -244,7 +244,7 @@ def check_release(asked: NoiseOptions, release: str) -> None:
         raise UsageError(
             "needs_splits",
             "Noise is added by its calibration on random splits.",
-            hint="Give the splits, too: `from`.",
+            "Give the splits, too: `from`.",
         )
     _refuse_shared_stdin(asked.splits, asked.pairs, release)
 
@@ -253,5 +253,5 @@ def _refuse_shared_stdin(*inputs: object) -> None:
     """Refuse standard input for two inputs: it can be read once."""
     if sum(isinstance(path, str) and path == _STDIN for path in inputs) > 1:
         raise UsageError(
-            "stdin_twice", "Standard input can be only one of the inputs.", hint="Use files."
+            "stdin_twice", "Standard input can be only one of the inputs.", "Use files."
         )

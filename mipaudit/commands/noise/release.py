@@ -172,7 +172,7 @@ def _is_across(rows: int, width: int, name: str) -> bool:
 
 
 def _not_a_vector(name: str, found: str) -> InputError:
-    return InputError("not_a_vector", f"{name}: {found} where one vector is expected.", hint=_HINT)
+    return InputError("not_a_vector", f"{name}: {found} where one vector is expected.", _HINT)
 
 
 def _numbers(table: Table) -> Matrix:
@@ -182,7 +182,7 @@ def _numbers(table: Table) -> Matrix:
             raise InputError(
                 "text_column",
                 f"{table.name}: column {quoted_name(field.name)} holds no numbers.",
-                hint="Noise can only be added to numbers: remove this column from the release.",
+                "Noise can only be added to numbers: remove this column from the release.",
             )
     return table.matrix([field.name for field in table.fields])
 
@@ -329,7 +329,7 @@ def among_splits(
         raise InputError(
             "release_unlike_splits",
             f"{name}: the release lies far beyond all of its {count} splits{far}.",
-            hint=_TRY,
+            _TRY,
         )
     told = []
     if equal.size:

@@ -72,9 +72,7 @@ def _refuse_idle_choice(asked: NoiseOptions) -> None:
     # Only where it is typed: a policy file is for runs with a release and for others.
     name = "release_unlike_splits"
     if any((one.name, one.source) == (name, "command line") for one in asked.recorded()):
-        raise UsageError(
-            name, f"`{name}` can only be used with a release.", hint="Add `apply` RELEASE."
-        )
+        raise UsageError(name, f"`{name}` can only be used with a release.", "Add `apply` RELEASE.")
 
 
 def _write_noised(asked: NoiseOptions, shown: NoiseShown, release: str) -> None:
@@ -93,7 +91,7 @@ def _write_noised(asked: NoiseOptions, shown: NoiseShown, release: str) -> None:
         raise UsageError(
             "output",
             "A noised release needs an output file.",
-            hint="Add `output` FILE: .csv, .parquet, .npy or .json; the report goes beside it.",
+            "Add `output` FILE: .csv, .parquet, .npy or .json; the report goes beside it.",
         )
     from mipaudit.commands.noise.answer import noised_release
     from mipaudit.commands.noise.release import read_release, suffix_format
@@ -113,7 +111,7 @@ def _write_noised(asked: NoiseOptions, shown: NoiseShown, release: str) -> None:
         raise UsageError(
             "output_is_report",
             "`output` is the file to which the report is written.",
-            hint="Choose another file for `output`.",
+            "Choose another file for `output`.",
         )
     place = Destination.open(None)
     read = read_release(release)
@@ -122,7 +120,7 @@ def _write_noised(asked: NoiseOptions, shown: NoiseShown, release: str) -> None:
             "output",
             f"A noised release keeps the form of the release: {read.source.name} holds "
             f"{_FORMATS[read.format]}, but the name in `output` says {_FORMATS[form]}.",
-            hint=f"For example: `output` noised.{read.format}",
+            f"For example: `output` noised.{read.format}",
         )
     found = noised_release(asked, read, shown.release_unlike_splits)
     sidecar_text = encode(found.report, "json", to_file=True)

@@ -79,7 +79,7 @@ class _Coded(NamedTuple):
                 f"Column {quoted_name(self.told.column)}: a value lies more than 10^12 times the "
                 f"column's range away, first in row {far[0] + 1:,} (such cells: {far.size:,}): no "
                 "distance is exact.",
-                hint="Is it a code for a missing value? Correct it, give `range`, or use `ignore`.",
+                "Is it a code for a missing value? Correct it, give `range`, or use `ignore`.",
             )
         return found + 0.0
 
@@ -181,7 +181,7 @@ def _coded(name: str, held: Held, asked: QueryOptions) -> _Coded:
             raise InputError(
                 "all_missing",
                 f"The {role} table: column {quoted_name(name)} has no value at all.",
-                hint="Leave it out with `ignore`.",
+                "Leave it out with `ignore`.",
             )
     named, given = name in asked.categorical, (asked.range or {}).get(name)
     treated = _treated(name, held, category=named)
@@ -217,7 +217,7 @@ def _coded(name: str, held: Held, asked: QueryOptions) -> _Coded:
         raise InputError(
             "not_a_number",
             f"`range`: column {quoted_name(name)} holds no numbers.",
-            hint="A range is for columns of numbers or days.",
+            "A range is for columns of numbers or days.",
         )
     plain = _spelling({column.kind for column in held.values()}, named=named, bits=bits)
     words = {role: _words(column, plain, bits) for role, column in held.items()}
@@ -281,7 +281,7 @@ def _treated(name: str, held: Mapping[Role, RecordColumn], *, category: bool) ->
                 "types_differ",
                 f"Column {quoted_name(name)} holds {forms[first]} in the {first} table and "
                 f"{form} in the {role} table.",
-                hint="Correct the cells, or name the column in `categorical` or `ignore`.",
+                "Correct the cells, or name the column in `categorical` or `ignore`.",
             )
     if not texts:
         return "date" if forms[first] == _FORMS["date"] else "number"
@@ -294,7 +294,7 @@ def _treated(name: str, held: Mapping[Role, RecordColumn], *, category: bool) ->
             "not_a_date",
             f"The {undated[0]} table: column {quoted_name(name)} holds days in other tables, but "
             "other values here.",
-            hint="Write days as 2024-12-31, or name the column in `categorical`.",
+            "Write days as 2024-12-31, or name the column in `categorical`.",
         )
     return "category"
 

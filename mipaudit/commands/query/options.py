@@ -76,7 +76,7 @@ def _parse(word: str) -> Query:
     kind: Any
     kind, colon, text = word.partition(":")
     if kind not in KINDS:
-        raise UsageError("query", f"There is no query {quoted_name(kind)}.", hint=meant_query(kind))
+        raise UsageError("query", f"There is no query {quoted_name(kind)}.", meant_query(kind))
     if kind in BALLS:
         radius = _radius(kind, text) if colon else None
         return Query(

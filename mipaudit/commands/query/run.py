@@ -105,7 +105,7 @@ def run_query(asked: QueryOptions, shown: QueryShown) -> int:
     """
     if asked.form is None:
         raise UsageError(
-            "output", "No output file is given.", hint="For example: `output` scores.parquet"
+            "output", "No output file is given.", "For example: `output` scores.parquet"
         )
     scores = Destination.open(asked.output, inputs=asked.inputs(), private=True)
     place = report_beside(shown.report, scores, inputs=asked.inputs())
@@ -229,7 +229,7 @@ def _asked(asked: QueryOptions, found: Encoded) -> Asked:
                 "query",
                 f"The query {query.column} needs {query.neighbours} neighbours, but the number of "
                 f"synthetic records is {len(points['synthetic']):,}.",
-                hint="Name a smaller number.",
+                "Name a smaller number.",
             )
     return ask(
         asked.queries,
@@ -251,7 +251,7 @@ def _check_memory(tables: Iterable[RecordTable], columns: int, memory: int) -> N
             "too_little_memory",
             f"The tables need about {-(-needed >> 20):,} MiB, but only {memory >> 20:,} MiB may be "
             "used.",
-            hint="Raise `memory`, or compare fewer columns with `columns`.",
+            "Raise `memory`, or compare fewer columns with `columns`.",
         )
 
 
@@ -360,7 +360,7 @@ def _check_kept(
                 "keep",
                 f"`keep`: in the score file, {quoted_name(name)} would look like a score, or like "
                 "membership.",
-                hint="Rename the column in the tables.",
+                "Rename the column in the tables.",
             )
         for table in tables:
             option = f"`keep`, in the {table.role} table"
@@ -395,7 +395,7 @@ def _labels(name: str, columns: Sequence[RecordColumn]) -> Any:  # noqa: ANN401 
             "not_a_label",
             f"`keep`: column {quoted_name(name)} holds numbers that are not whole, or have more "
             "than 18 digits. In the score file they would look like scores.",
-            hint="Keep columns that name a record, a person or a group; put a letter before the "
+            "Keep columns that name a record, a person or a group; put a letter before the "
             "digits to turn a number into a name.",
         )
     whole = all(map(_WHOLE.fullmatch, every))

@@ -234,7 +234,7 @@ def choose_groups(
             "small_groups",
             f"Groups with fewer than {least} members or holdout records: {len(small)} of "
             f"{len(sizes)}.",
-            hint="Merge them with `small_groups` merge, or name fewer columns.",
+            "Merge them with `small_groups` merge, or name fewer columns.",
         )
     kept = sorted(set(sizes) - set(small))
     if not in_memory and len(kept) > MOST_COUNTED:
@@ -242,13 +242,13 @@ def choose_groups(
             "too_many_groups",
             f"`by` makes {count_text(len(kept))} groups, but an input of this size may have at "
             f"most {MOST_COUNTED}.",
-            hint="Name fewer columns.",
+            "Name fewer columns.",
         )
     if not kept:
         raise InputError(
             "no_group",
             f"No group has {least} members and as many holdout records.",
-            hint="Name fewer columns, or lower `min_cell`.",
+            "Name fewer columns, or lower `min_cell`.",
         )
     names = [
         ", ".join(f"{c}={word}" for c, word in zip(words.columns, words.found[group], strict=True))
@@ -458,7 +458,7 @@ def _cells(
             "population_too_small",
             f"There are {members:,} members, more than the number of training records in "
             "`member_population`.",
-            hint="Give the number of all training records.",
+            "Give the number of all training records.",
         )
     return cut_cells(
         sample,
@@ -484,5 +484,5 @@ def _require_one_score(source: ScoreSource) -> None:
     raise UsageError(
         "several_scores",
         f"The risk of a record belongs to one score, but there are several: {names}.",
-        hint="Choose one with `score_col`.",
+        "Choose one with `score_col`.",
     )

@@ -70,20 +70,20 @@ def _require_judged(limits: Sequence[Limit], score: str, groups: Sequence[str] |
                 f"The policy limits {limit.quantity} of the score "
                 f"'{safe_name(str(limit.score))}', which is not audited: "
                 f"'{safe_name(score)}' is.",
-                hint="Name it with `score_col` if the input has it.",
+                "Name it with `score_col` if the input has it.",
             )
         if limit.group is not None and groups is None:
             raise UsageError(
                 "no_such_group",
                 "The policy limits groups, but no groups are given.",
-                hint="Add `by` with the columns that make the groups.",
+                "Add `by` with the columns that make the groups.",
             )
         if limit.group is not None and limit.group not in {EVERY_GROUP, *(groups or ())}:
             raise UsageError(
                 "no_such_group",
                 f"The policy limits the group '{safe_name(limit.group)}', which is not one of the "
                 "groups here.",
-                hint="Groups are named COLUMN=VALUE, as the report does; '*' means every group.",
+                "Groups are named COLUMN=VALUE, as the report does; '*' means every group.",
             )
 
 
@@ -191,7 +191,7 @@ def _deciding(limit: Limit, rows: Sequence[Row]) -> Row:
             raise UsageError(
                 "no_such_class",
                 f"Groups have no limit for attackers '{limit.against}' on this score.",
-                hint="Leave 'against' out, or name any of the classes in the report.",
+                "Leave 'against' out, or name any of the classes in the report.",
             )
         return named[0]
     if rows[0].upper is not None:  # any attacker

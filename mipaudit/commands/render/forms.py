@@ -124,7 +124,7 @@ def hashed(subject: Any) -> File:  # noqa: ANN401 - a path
             raise UsageError(
                 "subject",
                 f"The subject {shown} is not a file, so it has no sha256.",
-                hint="Name a file; make an archive of a folder.",
+                "Name a file; make an archive of a folder.",
             )
         with found.open("rb") as file:
             return File(printable(found.name), file_digest(file, "sha256").hexdigest())
@@ -133,5 +133,5 @@ def hashed(subject: Any) -> File:  # noqa: ANN401 - a path
         raise InputError(
             "unreadable_subject",
             f"The subject {shown} cannot be read: {why_unread(error)}.",
-            hint="Name a file on this machine.",
+            "Name a file on this machine.",
         ) from None

@@ -102,7 +102,7 @@ class _AnyForm(Shown):
             raise UsageError(
                 "format",
                 f"`format` is {self.format}, and `for` {why}.",
-                hint=f"Sources: {', '.join(get_args(AnnexName))}.",
+                f"Sources: {', '.join(get_args(AnnexName))}.",
             )
         if form is None:
             super().check()

@@ -95,7 +95,7 @@ def answer_rejudge(asked: RejudgeOptions) -> Report:
                 "not_an_estimate",
                 f"A report of {report.command} cannot be judged again: only reports of estimate "
                 "have the limits of a policy.",
-                hint="Leave the limits out to write it in another form.",
+                "Leave the limits out to write it in another form.",
             )
         _require_meant(report.design, asked)
         return _rejudged(report, asked)

@@ -166,7 +166,7 @@ def _counted(
         raise InputError(
             "constant_columns",
             "Every column is the same in all rows: there is nothing to compare.",
-            hint="Name other columns with `columns`.",
+            "Name other columns with `columns`.",
         )
     categories = [column.kind == "category" for column in columns]
     blocks = vector_burn_in_blocks(sample.members.rows, sample.holdout.rows)

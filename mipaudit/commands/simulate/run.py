@@ -83,7 +83,7 @@ def run_simulate(asked: SimulateOptions, shown: SimulateShown) -> int:
         raise UsageError(
             "scenario",
             "Give the name of one scenario, or `list`.",
-            hint="For example: mipaudit simulate laplace-1 -o scores.parquet",
+            "For example: mipaudit simulate laplace-1 -o scores.parquet",
         )
     if shown.show_list or shown.truth_only:
         report = list_scenarios() if shown.show_list else simulation(asked).report
@@ -152,7 +152,7 @@ def _rows(found: Scenario, asked: SimulateOptions) -> dict[str, int]:
             raise UsageError(
                 setting,
                 f"`{setting}` cannot be used with the scenario {found.name}.",
-                hint=f"Its size is set by {wanted}.",
+                f"Its size is set by {wanted}.",
             )
         rows[what] = size
     if sum(rows.values()) > LARGEST:
@@ -169,14 +169,14 @@ def _check_order(found: Scenario, asked: SimulateOptions, rows: int) -> None:
         raise UsageError(
             "order",
             "Random splits are independent, so they have no order.",
-            hint="Leave out `order`.",
+            "Leave out `order`.",
         )
     held = order == "sorted" or (found.kind == "canaries" and order != "shuffled")
     if held and rows > LARGEST_SORTED:
         raise UsageError(
             "order",
             f"Rows in the order {order} are held in memory: at most {LARGEST_SORTED:,} of them.",
-            hint="Draw fewer, or leave out `order`.",
+            "Draw fewer, or leave out `order`.",
         )
 
 

@@ -257,7 +257,7 @@ def own_cuts(site: str | None, sites: Sequence[SummaryFile]) -> SummaryFile | No
     raise InputError(
         "whose_cuts",
         f"None of the cuts is of the site {quoted_name(site)}: they are of {named}{more}.",
-        hint="Give the name that its cuts were made with, and these cuts too, with `cuts`.",
+        "Give the name that its cuts were made with, and these cuts too, with `cuts`.",
     )
 
 
@@ -271,7 +271,7 @@ def require_sizes(sizes: tuple[int, int], least: int) -> None:
         raise InputError(
             "too_few_rows",
             f"One class has fewer than {least} records, and the file would show how many.",
-            hint="Join parts first, or give a smaller `min_cell`.",
+            "Join parts first, or give a smaller `min_cell`.",
         )
 
 
@@ -289,7 +289,7 @@ def require_cells(cuts: Cuts, least: int) -> None:
             f"Too few rows for counts of {count_text(least)} records or more: "
             f"{count_text(cuts.n_members)} members and {count_text(cuts.n_holdout)} holdout "
             f"records. {rows_enough(least)}.",
-            hint="Join parts first, or give a smaller `min_cell`. One study alone: run mipaudit "
+            "Join parts first, or give a smaller `min_cell`. One study alone: run mipaudit "
             "estimate inside and take its report out; no record and no single score is in it. The "
             "output checker will ask how many records the figures rest on: "
             f"{count_text(cuts.n_members)} members and {count_text(cuts.n_holdout)} holdout "
@@ -304,7 +304,7 @@ def require_large(summary: Summary, least: int) -> None:
             "too_few_rows",
             "No score ranges have enough records of both classes at every site. "
             "{rows_enough(least)}.",
-            hint="Join parts first, or give a smaller `min_cell`.",
+            "Join parts first, or give a smaller `min_cell`.",
         )
     smallest = summary.smallest_count()
     if smallest is not None and smallest < least:
@@ -312,7 +312,7 @@ def require_large(summary: Summary, least: int) -> None:
         raise InputError(
             "small_counts",
             f"Counts of fewer than {least} records: {count_text(small)}.",
-            hint="This input is too small for this `min_cell`, or unlike the cuts. Join parts, or "
+            "This input is too small for this `min_cell`, or unlike the cuts. Join parts, or "
             "give a smaller `min_cell`.",
         )
 
@@ -474,7 +474,7 @@ class Summarizer:
             raise InputError(
                 "moved_rows",
                 f"{own.name}: not made from these rows, or with another order or key.",
-                hint="Count the same input with the same settings; if it has changed, all sites "
+                "Count the same input with the same settings; if it has changed, all sites "
                 "need new cuts of it.",
             )
 
@@ -489,7 +489,7 @@ class Summarizer:
                 raise InputError(
                     "counts_not_cuts",
                     f"{one.name}: holds counts, not cuts.",
-                    hint="Cuts are made with mipaudit summarize SCORES --cuts-only -o site.cuts.",
+                    "Cuts are made with mipaudit summarize SCORES --cuts-only -o site.cuts.",
                 )
         own = SummaryFile(name=_HERE, manifest=self._unread(), arrays={})
         check_alike([own, *sites])

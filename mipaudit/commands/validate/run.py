@@ -125,7 +125,7 @@ def cells_asked(asked: ValidateOptions) -> tuple[Choice, Panel, tuple[Cell, ...]
         raise UsageError(
             "nothing_to_validate",
             "None of the estimands is defined for these scenarios.",
-            hint="Leave `estimand` or `scenario` out.",
+            "Leave `estimand` or `scenario` out.",
         )
     return choice, panel, cells
 
@@ -172,7 +172,7 @@ def _require_apart(output: str | None, resume: str | None) -> None:
         raise UsageError(
             "output_is_input",
             "The report and the finished cells cannot go to one file.",
-            hint="Choose another file for `output`.",
+            "Choose another file for `output`.",
         )
 
 

@@ -155,12 +155,12 @@ def _require_files(report: OfAnyKind, stated: set[str], asked: VerifyOptions) ->
                 of_file,
                 f"The report of {command} was made with `{name}`, which is needed to compute it "
                 "again.",
-                hint=f"Add `{name}` FILE.",
+                f"Add `{name}` FILE.",
             )
         raise UsageError(
             of_file if name == of_file else "needless_input",
             f"The report of {command} was made without `{name}`.",
-            hint=f"Leave `{name}` out: it is verified without it, too.",
+            f"Leave `{name}` out: it is verified without it, too.",
         )
     files = "`members` FILE `holdout` FILE."
     require(
@@ -293,7 +293,7 @@ def _stated(given: Mapping[str, Any]) -> tuple[tuple[File, ...], File]:
         raise InputError(
             "bad_statement",
             "The file is a statement, but not one from mipaudit render.",
-            hint="Make it again: mipaudit render REPORT `format` in-toto `subject` FILE.",
+            "Make it again: mipaudit render REPORT `format` in-toto `subject` FILE.",
         )
     return tuple(subjects), report
 
@@ -332,7 +332,7 @@ def _beside(folder: Path, name: str, what: str, hint: str) -> Path:
         raise InputError(
             "not_beside",
             f"The {what} {safe_name(name)}, which the statement names, is not beside it.",
-            hint=hint,
+            hint,
         )
     return path
 

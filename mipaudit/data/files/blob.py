@@ -166,7 +166,7 @@ class HeldBlob(Blob):
         raise InputError(
             "bound_to_process",
             f"{self.name}: other processes cannot read it, because it is not a file.",
-            hint="Save it to a file, or run with threads only.",
+            "Save it to a file, or run with threads only.",
         )
 
     def open(self) -> IO[bytes]:
@@ -305,7 +305,7 @@ def encrypted(name: str, column: str | None = None) -> InputError:
     return InputError(
         "encrypted_parquet",
         f"{name}: {what} encrypted, and mipaudit takes no key.",
-        hint="Write a decrypted copy of the columns to audit, where you may keep it.",
+        "Write a decrypted copy of the columns to audit, where you may keep it.",
     )
 
 

@@ -171,7 +171,7 @@ def _account(address: Address) -> str:
         raise UsageError(
             "no_account",
             f"{address.scheme}://{container}: no storage account is given.",
-            hint="Set AZURE_STORAGE_ACCOUNT, or write "
+            "Set AZURE_STORAGE_ACCOUNT, or write "
             "abfs://container@account.dfs.core.windows.net/path.",
         )
     return account

@@ -179,12 +179,12 @@ def require_table(name: str, head: bytes, *, numbers: bool = False) -> None:
     """
     found = foreign(name, head)
     if found is not None and not (numbers and found.numbers):
-        raise InputError("not_a_table", f"{name}: {found.what}.", hint=what_to_do(found, name))
+        raise InputError("not_a_table", f"{name}: {found.what}.", what_to_do(found, name))
     if head.startswith(ZIP_MAGIC) and not numbers:
         raise InputError(
             "zip_file",
             f"{name}: a zip archive, not a table.",
-            hint="Unpack it, and give the files in it; .csv.gz is read as it is.",
+            "Unpack it, and give the files in it; .csv.gz is read as it is.",
         )
 
 
@@ -228,7 +228,7 @@ def largest_unpacked() -> int:
         raise UsageError(
             "environment",
             f"{VARIABLE} is not a size.",
-            hint="Write bytes, or a number with a unit such as 4GiB.",
+            "Write bytes, or a number with a unit such as 4GiB.",
         )
     return size
 
@@ -269,7 +269,7 @@ def too_large(name: str, what: str = "it") -> InputError:
     return InputError(
         "too_large",
         f"{name}: {what} would take more than {largest_unpacked():,} bytes in memory at once.",
-        hint=f"If this is intended, set {VARIABLE} in the environment, for example to 8GiB.",
+        f"If this is intended, set {VARIABLE} in the environment, for example to 8GiB.",
     )
 
 
@@ -351,13 +351,13 @@ def read_array(stream: IO[bytes], blob: Blob, *, packed: bool, words: bool = Fal
         raise InputError(
             "pickled",
             f"{name}: the array holds Python objects, which are never unpickled.",
-            hint="Save it as numbers: numpy.save(path, array.astype(float)).",
+            "Save it as numbers: numpy.save(path, array.astype(float)).",
         )
     if dtype.kind not in _NUMBERS and not (words and dtype.kind == "U"):
         raise InputError(
             "not_numbers",
             f"{name}: the array holds neither booleans, integers nor floats.",
-            hint="Save real numbers, one array in a file.",
+            "Save real numbers, one array in a file.",
         )
     count = math.prod(shape)
     if not packed and count * dtype.itemsize > blob.size:
@@ -393,5 +393,5 @@ def _damaged(name: str) -> InputError:
     return InputError(
         "bad_npy",
         f"{name}: not a complete .npy file with a plain array.",
-        hint="Write it with numpy.save.",
+        "Write it with numpy.save.",
     )

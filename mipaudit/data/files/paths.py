@@ -102,14 +102,12 @@ def local_files(spec: str, tree: LocalTree | None = None) -> list[tuple[Path, tu
         UsageError: ``empty_path`` or ``uri``.
     """
     if not spec:
-        raise UsageError(
-            "empty_path", "The path is empty.", hint="Write . for the current directory."
-        )
+        raise UsageError("empty_path", "The path is empty.", "Write . for the current directory.")
     spec = local_path(spec)
     name = safe_name(spec, longest=LONGEST)
     found = _found_files(tree or LocalTree(), spec, name)
     if found is None:
-        raise InputError("no_such_file", f"There is no file {name}.", hint=_closest(Path(spec)))
+        raise InputError("no_such_file", f"There is no file {name}.", _closest(Path(spec)))
     return [(Path(path), folders) for path, folders in found]
 
 
@@ -131,7 +129,7 @@ def check_different(blobs: Iterable[tuple[str, Sequence[Blob]]]) -> None:
                 f"{blob.name}: the same file as {first}; its rows would count twice."
                 if before == given
                 else f"{blob.name}: the same file is given as {before} and {given}.",
-                hint="Leave out one of the two links." if before == given else None,
+                "Leave out one of the two links." if before == given else None,
             )
         if blob.identity is not None:
             seen[blob.identity] = (given, blob.name)
@@ -216,7 +214,7 @@ def _unlisted(error: OSError) -> InputError:
     return InputError(
         "unreadable",
         f"{name}: the folder cannot be listed ({error.strerror}).",
-        hint="Make it readable, or name the parts with a pattern that leaves it out.",
+        "Make it readable, or name the parts with a pattern that leaves it out.",
     )
 
 
@@ -332,7 +330,7 @@ def _fsspec_store(address: Address) -> FsspecStore:
         raise UsageError(
             "unknown_scheme",
             f"Addresses with {address.scheme}:// cannot be read here.",
-            hint="Known are s3://, gs://, az://, abfs:// and https://, and what fsspec reads if "
+            "Known are s3://, gs://, az://, abfs:// and https://, and what fsspec reads if "
             "you allow it.",
         ) from None
     except MipauditError:
@@ -394,7 +392,7 @@ def _remote_blobs(address: Address) -> list[FoundBlob]:
         raise InputError(
             "web_folder",
             f"{address.name(path)}: folders and patterns on web servers cannot be read.",
-            hint="Copy the files here, or in Python give a list of their addresses.",
+            "Copy the files here, or in Python give a list of their addresses.",
         )
     else:
         found = [(f"{path}?{address.query}" if address.query else path, ())]

@@ -159,7 +159,7 @@ def parse_address(spec: str) -> Address | None:
         raise UsageError(
             "scheme_not_allowed",
             f"{safe_name(scheme)}:// is not read unless it is allowed.",
-            hint=f"Copy the file here, or name {safe_name(scheme)} in `allow_scheme`. In Python: "
+            f"Copy the file here, or name {safe_name(scheme)} in `allow_scheme`. In Python: "
             f"{ALLOW_SCHEME}. Always allowed are files, s3://, gs://, az://, abfs://, http:// and "
             "https://.",
         )
@@ -171,7 +171,7 @@ def parse_address(spec: str) -> Address | None:
         raise UsageError(
             "credentials_in_address",
             f"{scheme}:// addresses hold no credentials.",
-            hint="Set them as environment variables: addresses end up in logs.",
+            "Set them as environment variables: addresses end up in logs.",
         )
     if not authority and store in {*CLOUDS, "http"}:
         container = {"http": "server", "az": "container"}.get(store, "bucket")
@@ -208,7 +208,7 @@ def allowed_schemes() -> frozenset[str]:
         raise UsageError(
             "allow_scheme",
             "`allow_scheme` takes the name of a scheme, in letters.",
-            hint="For example sftp, without ://.",
+            "For example sftp, without ://.",
         )
     return frozenset(one.lower() for one in found)
 
@@ -233,7 +233,7 @@ def store_seconds() -> float:
         raise UsageError(
             "store_timeout",
             "`store_timeout` takes a number of seconds above 0 and at most 86,400.",
-            hint="For example 120.",
+            "For example 120.",
         )
     return seconds
 
@@ -289,7 +289,7 @@ def store_error(fault: str | BaseException, address: Address, path: str) -> Inpu
         "slow": "a slow one may need a longer `store_timeout`",
         "endpoint": _ENDPOINT.get(address.store, "the address"),
     }
-    return InputError(code, message.format(**words), hint=hint and hint.format(**words))
+    return InputError(code, message.format(**words), hint and hint.format(**words))
 
 
 def missing_library(address: Address, extra: str | None) -> MissingExtraError:

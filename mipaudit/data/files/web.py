@@ -84,7 +84,7 @@ class WebStore(FsspecStore):
             raise InputError(
                 "web_page",
                 f"{self.address.name(path)}: a web page, not a file of scores.",
-                hint="Is a log-in needed?",
+                "Is a log-in needed?",
             )
         return found_state(info)
 
@@ -189,7 +189,7 @@ async def _within(seconds: float, work: Awaitable[ResultT], url: URL) -> ResultT
     raise InputError(
         "slow_store",
         f"{_shown(url)} sends less than 1 KiB a second.",
-        hint="Try again later, or copy the file here.",
+        "Try again later, or copy the file here.",
     )
 
 
@@ -214,7 +214,7 @@ def _require_fit(url: URL, location: str | None) -> None:
         raise InputError(
             "redirect",
             f"{_shown(url)} redirects {why}, which is not followed.",
-            hint="If the file is there, give that address.",
+            "If the file is there, give that address.",
         )
     hosts = url.host, target.host
     if target.host != url.host and hosts not in _TOLD:

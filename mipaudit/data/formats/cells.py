@@ -285,7 +285,7 @@ def _read(array: pa.Array, known: list[Any], name: str, source: str) -> Column:
         raise InputError(
             "damaged_column",
             f"{source}: column {quoted_name(name)} refers to values that are not there.",
-            hint="Was the file damaged while it was written or copied?",
+            "Was the file damaged while it was written or copied?",
         ) from None
     except (pa.ArrowException, UnicodeDecodeError):
         # Their messages may quote the data.

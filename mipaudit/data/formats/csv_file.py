@@ -200,7 +200,7 @@ class CsvPart(Part):
             longer = InputError(
                 "long_row",
                 f"{self.name}: the first row is longer than {HEAD_BYTES >> 10} KiB.",
-                hint="Is it a table? Leave out columns of long text.",
+                "Is it a table? Leave out columns of long text.",
             )
             raise csv_fault(io.BytesIO(self._text), self.dialect, (), self.name, unknown=longer)
         return text
@@ -272,7 +272,7 @@ class CsvPart(Part):
                     "mixed_column",
                     f"{self.name}: column {quoted_name(one.name)} holds true and false "
                     "in most rows and other words in some.",
-                    hint="Write one kind of value in all rows of a column.",
+                    "Write one kind of value in all rows of a column.",
                 )
 
     def _block(
@@ -389,7 +389,7 @@ def read_head(
             "no_header",
             f"{name}: the first line holds values, or missing ones, instead of column names. The "
             "header is missing, or files were joined with their headers.",
-            hint="Add a header line, and remove repeated ones.",
+            "Add a header line, and remove repeated ones.",
         )
     kinds: dict[str, Kind] = {}
     for one, found in numbers.items():

@@ -74,7 +74,7 @@ def decode_text(data: bytes, name: str) -> str:
 
 
 def _not_utf8(name: str, what: str) -> InputError:
-    return InputError("not_utf8", f"{name}: {what}.", hint="Save the file as UTF-8.")
+    return InputError("not_utf8", f"{name}: {what}.", "Save the file as UTF-8.")
 
 
 def _binary(name: str) -> InputError:
@@ -127,7 +127,7 @@ def find_header(data: bytes, name: str, *, unnamed: bool = False) -> Dialect:
             "no_header",
             f"{name}: the first line holds values where column names are expected "
             "(a number, a date or an address).",
-            hint="Add a header line, or give such columns a name that begins with a letter.",
+            "Add a header line, or give such columns a name that begins with a letter.",
         )
     return Dialect(
         delimiter, tuple(names), header_lines=blank + reader.line_num, header_bytes=taken
@@ -221,20 +221,20 @@ def _check_row(
         raise InputError(
             "ragged_rows",
             f"{place} has another number of cells than the header ({len(cells)}, not {expected}).",
-            hint=comma if len(cells) > expected and dialect.delimiter == "," else None,
+            comma if len(cells) > expected and dialect.delimiter == "," else None,
         )
     for at, column in numeric:
         if is_decimal_comma(cells[at]):
             raise InputError(
                 "decimal_comma",
                 f"{place}, column {quoted_name(column)}: a number with a decimal comma.",
-                hint="Write numbers with a decimal point.",
+                "Write numbers with a decimal point.",
             )
         if cells[at] not in MISSING and not is_number(cells[at]):
             raise InputError(
                 "unparsable",
                 f"{place}, column {quoted_name(column)}: not a number.",
-                hint="Name the columns to audit with `score_col` if this is not a score.",
+                "Name the columns to audit with `score_col` if this is not a score.",
             )
 
 

@@ -66,7 +66,7 @@ def _incomplete(name: str) -> InputError:
     return InputError(
         "bad_parquet",
         f"{name}: not a complete Parquet file.",
-        hint="Was it cut off or damaged while it was written or copied?",
+        "Was it cut off or damaged while it was written or copied?",
     )
 
 

@@ -45,7 +45,7 @@ _FILL: Final = "Remove these rows or fill them in."
 # What ends a run, the gravest first; a message is filled in where its error is made.
 _ERRORS: Final[Mapping[Wrong, InputError]] = {
     "null_labels": InputError(
-        "null_membership", "Membership column {member} is empty in {rows}.", hint=_FILL
+        "null_membership", "Membership column {member} is empty in {rows}.", _FILL
     ),
     "null_keys": InputError(
         "missing_key", "Column {key} must identify the rows, but is empty in {rows}."
@@ -53,13 +53,13 @@ _ERRORS: Final[Mapping[Wrong, InputError]] = {
     "null_groups": InputError(
         "missing_run",
         "The column of `run_col` is empty in {rows}, whose run is unknown.",
-        hint=_FILL,
+        _FILL,
     ),
     "inexact": InputError(
         "large_integers",
         "Integers beyond 2^53, or numbers with more digits than 64 bits hold, cannot be told "
         "apart: {columns}.",
-        hint="Subtract a constant, write numbers of at most 15 digits, replace them by their "
+        "Subtract a constant, write numbers of at most 15 digits, replace them by their "
         "ranks, or name another column with `score_col`.",
     ),
     "overflowed": InputError(
@@ -67,18 +67,18 @@ _ERRORS: Final[Mapping[Wrong, InputError]] = {
         "Column {first} is stored as {precision} in {files} and with more precision elsewhere. "
         "There, scores in {rows} are too large for {precision}: rounded to it, they would all be "
         "infinite.",
-        hint="Store the column in the same type everywhere, or leave that file out.",
+        "Store the column in the same type everywhere, or leave that file out.",
     ),
     "lowest": InputError(
         "lowest_scores",
         "With `nan` category, minus infinity is read as the lowest possible number, which is also "
         "a score: {columns}.",
-        hint="Use `nan` drop, or replace the scores by their ranks.",
+        "Use `nan` drop, or replace the scores by their ranks.",
     ),
     "missing": InputError(
         "nan_scores",
         "Missing scores (NaN): {columns}.",
-        hint="Use `nan` drop to leave these rows out, or `nan` category to count a missing score "
+        "Use `nan` drop to leave these rows out, or `nan` category to count a missing score "
         "as a value of its own.",
     ),
 }

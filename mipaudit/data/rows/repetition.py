@@ -72,13 +72,13 @@ def check_ids(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ...]:
         raise InputError(
             "duplicate_ids",
             f"{values} in both classes: {ids:,}. A record is either a member or holdout.",
-            hint=hint,
+            hint,
         )
     raise InputError(
         "repeated_ids",
         f"{values} in several rows of one class: {ids:,}, up to {most:,} times. Such rows are not "
         "independent, so no limit would hold.",
-        hint=f"{files_hint(source, most)}{hint}",
+        f"{files_hint(source, most)}{hint}",
     )
 
 
@@ -297,7 +297,7 @@ def _equal_parts(seen: Iterable[tuple[bytes, Hashes]]) -> tuple[InputError, Find
         "identical_parts",
         f"Files with the same rows as another, in the same order: {copies:,} of {parts:,}. Their "
         "rows are not new records, so no limit would hold.",
-        hint='Name only the files to read, without the copies. Or give `where` "COLUMN = VALUE" if '
+        'Name only the files to read, without the copies. Or give `where` "COLUMN = VALUE" if '
         "they are several audits, or `rows_are` independent if they are other records (every "
         "verdict says so).",
     )
@@ -364,7 +364,7 @@ def _copied_rows(looks: Sequence[_Look], bits: int) -> tuple[InputError, Finding
         "copied_rows",
         f"{about}{found:,} scores of one class occur several times{last}, more often than in "
         "independent rows. Rows were copied, so no limit would hold.",
-        hint="Remove the copies. Or give `unit_col` NAME for the person behind a row, `where` "
+        "Remove the copies. Or give `unit_col` NAME for the person behind a row, `where` "
         '"COLUMN = VALUE" if the file holds several audits, or `rows_are` independent if they are '
         "(every verdict says so).",
     )

@@ -140,7 +140,7 @@ def stand_for_units(
             f"`unit_rows` {made}: values of column {quoted_name(column)} whose scores hold both "
             f"infinities (a missing one counts as minus infinity) have no {made}: "
             f"{of_each.undefined:,}.",
-            hint="Give `unit_rows` one, max or min.",
+            "Give `unit_rows` one, max or min.",
         )
     order = np.argsort(places[of_each.rows])
     standing = Chosen(
@@ -165,7 +165,7 @@ def _column(one: ScoreColumn, rule: UnitRule) -> ScoreColumn:
             "unit_rows",
             f"`unit_rows` {rule}: column {quoted_name(one.name)} holds labels, which have no mean "
             "and no order.",
-            hint="Give `unit_rows` one.",
+            "Give `unit_rows` one.",
         )
     if rule in {"max", "min"} or one.kind == "float":
         return one
@@ -230,7 +230,7 @@ class GroupColumns:
                 "too_many_groups",
                 f"The columns of {self.option} have more than {MOST_GROUPS:,} combinations of "
                 "values.",
-                hint="Name columns with few values: categories, not measurements or ids.",
+                "Name columns with few values: categories, not measurements or ids.",
             )
 
 

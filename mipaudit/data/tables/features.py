@@ -99,7 +99,7 @@ class FeatureColumn:
                 "not_a_date",
                 f"Column {quoted_name(self.name)} holds days in its first rows, and text that is "
                 "no day further down.",
-                hint="Write days as 2024-05-31 and leave unknown ones empty, or leave the column "
+                "Write days as 2024-05-31 and leave unknown ones empty, or leave the column "
                 "out with `ignore`.",
             )
         table = dict(zip(used, days.tolist(), strict=True))
@@ -144,7 +144,7 @@ class FeaturePartition:
                 "missing_id",
                 f"Column {quoted_name(str(self.source.id_column))} is empty in some rows, so it is "
                 "unknown whose rows they are.",
-                hint="Fill it in, or leave `id_col` out.",
+                "Fill it in, or leave `id_col` out.",
             )
         return hashes.values
 
@@ -236,7 +236,7 @@ def open_features(
             raise InputError(
                 "no_features",
                 "No column is left to compare: all are empty, ids, or left out.",
-                hint="Name them with `columns`.",
+                "Name them with `columns`.",
             )
         skipped += [(name, why) for name, why in found.items() if isinstance(why, str)]
         source = FeatureSource(
@@ -279,7 +279,7 @@ def _selected(
         raise InputError(
             "no_common_columns",
             "The two tables have no column in common: nothing can be compared.",
-            hint="Give both tables the same header.",
+            "Give both tables the same header.",
         )
     parts = [part for side in sides for part in side]
     stored = _with_values(parts)
@@ -348,7 +348,7 @@ def _require_columns(part: Part, names: set[str]) -> None:
         raise InputError(
             "missing_column",
             f"{part.name}: columns that other files of the table have are missing: {shown}.",
-            hint="Give all files of a table the same columns, or leave them out with `ignore`.",
+            "Give all files of a table the same columns, or leave them out with `ignore`.",
         )
 
 
@@ -356,7 +356,7 @@ def _mixed_column(name: str, what: str = "numbers in one place and text in anoth
     return InputError(
         "mixed_column",
         f"Column {quoted_name(name)} holds {what}.",
-        hint="Write it the same way everywhere, or leave it out with `ignore`.",
+        "Write it the same way everywhere, or leave it out with `ignore`.",
     )
 
 

@@ -109,13 +109,13 @@ def json_cells(document: Json, name: str) -> tuple[Cells, bool]:
                 raise InputError(
                     "columns_differ",
                     f"{name}: data row {at + 1} has other names than the first row.",
-                    hint="Write every name in every row.",
+                    "Write every name in every row.",
                 )
         return {column: [row[column] for row in document] for column in document[0]}, True
     raise InputError(
         "wrong_shape",
         f"{name}: neither a list of lists nor a list of objects.",
-        hint="Write one list, or one object, for each row.",
+        "Write one list, or one object, for each row.",
     )
 
 
@@ -138,14 +138,14 @@ def _numbers(cells: Sequence[Json], name: str, source: str) -> Column:
             raise InputError(
                 "unparsable",
                 f"{source}: data row {at + 1}, column {quoted_name(name)}: not a number.",
-                hint="Write numbers without quotes.",
+                "Write numbers without quotes.",
             )
     if inexact.count:
         raise InputError(
             "large_integers",
             f"{source}: integers beyond 2^53, which cannot be told apart: column "
             f"{quoted_name(name)} in {inexact.told}.",
-            hint="Subtract a constant, or store them as floats if their last digits do not matter.",
+            "Subtract a constant, or store them as floats if their last digits do not matter.",
         )
     missing = np.array([cell is None for cell in cells], dtype=np.bool_)
     values = np.array([0.0 if cell is None else float(cell) for cell in cells], dtype=np.float64)

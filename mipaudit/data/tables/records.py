@@ -120,7 +120,7 @@ def open_records(given: Mapping[str, Any]) -> dict[str, Opened]:
         raise UsageError(
             "two_stdin",
             "Only one table can be standard input.",
-            hint="Write the others to files first.",
+            "Write the others to files first.",
         )
     blobs: dict[str, list[Blob]] = {role: [] for role in given}
     with closed_on_error(blob for found in blobs.values() for blob in found):
@@ -261,7 +261,7 @@ class RecordTable:
             return RecordColumn(kind=kind, values=codes, words=words, missing=missing, bits=bits)
         if any(_loses_digits(one, text=True in self.texts) for one in numbers):
             what = "has numbers with too many digits to tell them apart"
-            raise InputError("too_many_digits", f"{where} {what}.", hint=_AS_WORDS)
+            raise InputError("too_many_digits", f"{where} {what}.", _AS_WORDS)
         values = np.concatenate([np.asarray(one.values, np.float64) for one in numbers])
         values[missing] = 0.0
         infinite = np.flatnonzero(~np.isfinite(values))
@@ -270,7 +270,7 @@ class RecordTable:
                 "infinite_cell",
                 f"{where} is infinite in row {infinite[0] + 1:,} (such rows: {infinite.size:,}), "
                 "so no distance exists.",
-                hint=_AS_WORDS,
+                _AS_WORDS,
             )
         values += 0.0
         return RecordColumn(kind=kind, values=values, words=None, missing=missing, bits=bits)
@@ -295,7 +295,7 @@ def _kinds(parts: Sequence[Part]) -> dict[str, tuple[str, ...]]:
             raise InputError(
                 "columns_differ",
                 f"{part.name}: column {quoted_name(lacking[0])} of the first part is missing.",
-                hint="All parts of a table need the same columns.",
+                "All parts of a table need the same columns.",
             )
     return {name: tuple(own[name] for own in every) for name in every[0]}
 
@@ -397,7 +397,7 @@ def _require_common(tables: Sequence[RecordTable], names: Sequence[str]) -> None
         raise InputError(
             "no_common_columns",
             "The tables have no column in common.",
-            hint="Are the names spelt alike, and is every table the right one?",
+            "Are the names spelt alike, and is every table the right one?",
         )
     for table in tables:
         absent = [quoted_name(name) for name in names if name not in table.kinds]
@@ -407,11 +407,11 @@ def _require_common(tables: Sequence[RecordTable], names: Sequence[str]) -> None
                 "columns_differ",
                 f"The {table.role} table lacks columns of the synthetic one: "
                 f"{', '.join(absent[:_SHOWN])}{more}.",
-                hint=_FIX,
+                _FIX,
             )
     if not names:
         raise InputError(
-            "no_common_columns", "No column is left to compare.", hint="Name some with `columns`."
+            "no_common_columns", "No column is left to compare.", "Name some with `columns`."
         )
     for table, name in product(tables, names):
         if "other" in table.kinds[name]:

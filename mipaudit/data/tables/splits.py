@@ -157,7 +157,7 @@ def _refuse_others(plain: Sequence[Field], taken: Sequence[Field], source: str) 
             raise InputError(
                 code,
                 f"{source}: column {shown_column(names[0], taken)} holds {what}{more}.",
-                hint=LEAVE_OUT,
+                LEAVE_OUT,
             )
 
 
@@ -278,7 +278,7 @@ def _roles(table: AnyTable) -> dict[str, str]:
             raise InputError(
                 "no_pair_columns",
                 f"{table.name}: there is no column {quoted_name(role)}.",
-                hint="Pairs need the columns pair_id and side beside the coordinates.",
+                "Pairs need the columns pair_id and side beside the coordinates.",
             )
     for field in roles.values():
         if field.kind == "other" or field.name in table.lists:
@@ -328,7 +328,7 @@ def _match(
         raise InputError(
             "record_differs",
             f"{source}: in {differing} of {one.size} pairs the two rows name different records.",
-            hint="Write the record that is swapped in both rows of its pair.",
+            "Write the record that is swapped in both rows of its pair.",
         )
     return one, other, _codes(records[one])
 
@@ -395,7 +395,7 @@ def _json_rates(document: Json, name: str) -> NDArray[np.float64]:
     if len(lists) < len(_RATES):
         raise _no_curve(name)
     if len({len(one) for one in lists}) > 1:
-        raise InputError("bad_curve", f"{name}: 'fpr' and 'tpr' differ in length.", hint=_ROC_HINT)
+        raise InputError("bad_curve", f"{name}: 'fpr' and 'tpr' differ in length.", _ROC_HINT)
     cells = dict(zip(_RATES, lists, strict=True))
     return Table(part=cells_part(name, cells)).matrix(_RATES)[1]
 
@@ -412,9 +412,9 @@ def _require_roc(rates: NDArray[np.float64], name: str) -> None:
             f"{name}: points that no guarantee allows: {np.count_nonzero(wrong)}, first point "
             f"{int(wrong.argmax()) + 1}. Both rates must be from 0 to 1, the TPR at least the FPR, "
             "and the TPR must not fall as the FPR rises.",
-            hint=_ROC_HINT,
+            _ROC_HINT,
         )
 
 
 def _no_curve(name: str) -> InputError:
-    return InputError("no_curve", f"{name}: no points of an ROC are found.", hint=_ROC_HINT)
+    return InputError("no_curve", f"{name}: no points of an ROC are found.", _ROC_HINT)

@@ -291,7 +291,7 @@ def _filled(
         ),
     ):
         if wrong is not None and wrong.any():
-            raise InputError(code, f"{source}: {what}: {_places(wrong, columns)}.", hint=hint)
+            raise InputError(code, f"{source}: {what}: {_places(wrong, columns)}.", hint)
     return columns, values
 
 
@@ -342,7 +342,7 @@ class Whole:
                 "wrong_shape",
                 f"{self.name}: an array of {array.ndim} dimensions where rows and columns are "
                 "expected.",
-                hint="Reshape it: one row per split, also where a split is one number.",
+                "Reshape it: one row per split, also where a split is one number.",
             )
         if not array.shape[0]:
             raise InputError("no_rows", f"{self.name}: the array has no rows.")
@@ -399,7 +399,7 @@ def open_whole(data: object, name: str, *, several: bool = False) -> Whole:
             raise InputError(
                 "several_files",
                 f"One file is expected, not {len(blobs)}.",
-                hint="Give one file, not a directory or a pattern.",
+                "Give one file, not a directory or a pattern.",
             )
         return _open_file(blobs[0], several=several)
 
@@ -418,7 +418,7 @@ def _array_of(data: object, name: str, *, words: bool) -> NDArray[Any]:
         raise InputError(
             "bad_array",
             f"{name}: not an array of numbers.",
-            hint="Give numbers of one type; only labels may be text." if words else None,
+            "Give numbers of one type; only labels may be text." if words else None,
         )
     return np.asarray(array)
 
@@ -459,7 +459,7 @@ def _form(blob: Blob, kind: Format, *, archives: bool) -> Form:
         raise InputError(
             "archive",
             f"{blob.name}: a zip archive, such as .npz, can hold several arrays.",
-            hint="Save one array with numpy.save.",
+            "Save one array with numpy.save.",
         )
     suffixed = blob.name.removesuffix(".gz").removesuffix(".zst").casefold()
     if head.startswith(NPY_MAGIC) or suffixed.endswith(_SUFFIX):
@@ -510,6 +510,6 @@ def _unpacked(blob: Blob) -> dict[str, NDArray[Any]]:
         raise InputError(
             "bad_npz",
             f"{blob.name}: not a complete .npz archive of plain arrays.",
-            hint="Write it with numpy.savez.",
+            "Write it with numpy.savez.",
         ) from None
     return found

@@ -441,7 +441,7 @@ class Stored:
             raise UsageError(
                 "not_in_report",
                 f"The report has no {_called(limit)} of score {quoted_name(score)}.",
-                hint=_alternatives(kin),
+                _alternatives(kin),
             )
         return found
 
@@ -476,7 +476,7 @@ def verdict_confidence(confidence: float, limits: int) -> float:
             "too_many_limits",
             f"A verdict over {limits} limits, each at confidence {number_text(confidence)}, "
             "could be wrong more often than right.",
-            hint="Judge the scores again: mipaudit estimate shares the error over the limits.",
+            "Judge the scores again: mipaudit estimate shares the error over the limits.",
         )
     return found
 
@@ -488,13 +488,13 @@ def _require_stored(stored: Stored, limit: Limit) -> None:
             "not_in_report",
             f"The report is for prior {number_text(stored.prior)}, so a limit for another prior "
             "cannot be judged.",
-            hint="Audit the scores at that prior: mipaudit estimate SCORES --prior P.",
+            "Audit the scores at that prior: mipaudit estimate SCORES --prior P.",
         )
     if limit.group is not None:
         raise UsageError(
             "not_in_report",
             "The report has no limits by group, so a limit on groups cannot be judged.",
-            hint="Audit the scores with that policy instead.",
+            "Audit the scores with that policy instead.",
         )
     if limit.score is not None and limit.score not in stored.scores:
         raise UsageError("not_in_report", f"The report has no score {quoted_name(limit.score)}.")
@@ -538,7 +538,7 @@ def _deciding_upper(
                 "not_in_report",
                 f"The report has no limit for attackers '{limit.against}' on score "
                 f"{quoted_name(score)}.",
-                hint=f"It has: {', '.join(uppers)}.",
+                f"It has: {', '.join(uppers)}.",
             )
         return limit.against, uppers[limit.against]
     # Of few values the advantage of all attackers has an upper limit.

@@ -61,13 +61,13 @@ def parse_metric(text: str, *, prior: float, least: float = LEAST_RECALL) -> Met
         raise UsageError(
             "metric",
             f"The metric '{parsed.name}' cannot be computed at this prior: {error}.",
-            hint="Divide all weights by the largest of them.",
+            "Divide all weights by the largest of them.",
         ) from None
     except MetricShapeError as error:
         raise UsageError(
             "metric",
             f"The metric '{parsed.name}' has no best attacker: {error}.",
-            hint="The denominator must be above 0 for every attacker, except one who calls "
+            "The denominator must be above 0 for every attacker, except one who calls "
             "nobody, or everybody, a member.",
         ) from None
 
@@ -84,7 +84,7 @@ def split_limit(text: str) -> tuple[str, float]:
         raise UsageError(
             "max_metric",
             "A limit on a metric is a name, =, and a number.",
-            hint="For example ppv=0.6, fbeta:2=0.5 or cost:fp=1,fn=5=-0.4.",
+            "For example ppv=0.6, fbeta:2=0.5 or cost:fp=1,fn=5=-0.4.",
         )
     return name, value
 
@@ -122,7 +122,7 @@ _PLAIN: Final[Mapping[str, Callable[[float], tuple[Weights, Weights]]]] = Mappin
 def _fbeta(rest: str) -> _Parsed:
     beta = _number(rest)
     if beta is None or beta <= 0 or not beta * beta:
-        raise UsageError("metric", "fbeta takes one number above 0.", hint="For example fbeta:2.")
+        raise UsageError("metric", "fbeta takes one number above 0.", "For example fbeta:2.")
     a, b = _f_weights(beta)
     return _Parsed(name=f"fbeta:{_shortest(beta)}", a=a, b=b)
 
@@ -134,7 +134,7 @@ def _wa(rest: str) -> _Parsed:
         raise UsageError(
             "metric",
             "wa takes four numbers of at least 0: the weights of TP, TN, FP and FN.",
-            hint="For example wa:2,2,1,1 is (2TP+2TN)/(2TP+2TN+FP+FN).",
+            "For example wa:2,2,1,1 is (2TP+2TN)/(2TP+2TN+FP+FN).",
         )
     tp, tn, fp, fn = known
     name = "wa:" + ",".join(map(_shortest, known))
@@ -147,7 +147,7 @@ def _cost(rest: str) -> _Parsed:
         raise UsageError(
             "metric",
             "cost takes the costs of a false positive and of a false negative, each at least 0.",
-            hint="For example cost:fp=1,fn=5. The value is minus the cost of a guess.",
+            "For example cost:fp=1,fn=5. The value is minus the cost of a guess.",
         )
     fp, fn = costs.get("fp", 0.0), costs.get("fn", 0.0)
     name = f"cost:fp={_shortest(fp)},fn={_shortest(fn)}"
@@ -160,7 +160,7 @@ def _custom(rest: str) -> _Parsed:
         raise UsageError(
             "metric",
             f"custom takes weights by name: {', '.join(_CUSTOM)}.",
-            hint="For example custom:a11=1,b11=1,b10=1 is TP/(TP+FP). Weights left out are 0; "
+            "For example custom:a11=1,b11=1,b10=1 is TP/(TP+FP). Weights left out are 0; "
             "without any b the denominator is 1.",
         )
     a, b = (tuple(given.get(side + index, 0.0) for index in _WEIGHTS) for side in "ab")
@@ -202,12 +202,10 @@ def _number(text: str) -> float | None:
 
 def _unknown(kind: str, *, takes_none: bool) -> UsageError:
     if takes_none:
-        return UsageError(
-            "metric", f"The metric '{kind}' takes no numbers.", hint=f"Forms: {_FORMS}."
-        )
+        return UsageError("metric", f"The metric '{kind}' takes no numbers.", f"Forms: {_FORMS}.")
     from difflib import get_close_matches
 
     other = {"precision": "ppv", "recall": "tpr", "sensitivity": "tpr", "specificity": "tnr"}
     near = [other[kind]] if kind in other else get_close_matches(kind, [*_PLAIN, *_WITH_NUMBERS])
     guess = f"Do you mean {near[0]}? " if near else ""
-    return UsageError("metric", "There is no metric of that name.", hint=f"{guess}Forms: {_FORMS}.")
+    return UsageError("metric", "There is no metric of that name.", f"{guess}Forms: {_FORMS}.")

@@ -216,7 +216,7 @@ def _atomic_curve(
         raise UsageError(
             "adjacency_mismatch",
             "One part protects only by substitution, not if a record is added or removed.",
-            hint="Try adjacency substitution.",
+            "Try adjacency substitution.",
         )
     if isinstance(part, ResponsePart):
         response = RandomizedResponse(truth=part.truth, categories=part.categories)

@@ -159,7 +159,7 @@ def no_such_run() -> UsageError:
         "best_of",
         "The best of several runs can be computed only for Gaussian noise, Laplace noise or "
         "DP-SGD.",
-        hint="State each run's noise: `mu`, `noise_sd`, `scale`, `dp_sgd` or `compose`.",
+        "State each run's noise: `mu`, `noise_sd`, `scale`, `dp_sgd` or `compose`.",
     )
 
 

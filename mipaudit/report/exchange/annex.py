@@ -138,7 +138,7 @@ def _reports_of(source: Source, stored: Stored, others: Sequence[Stored]) -> Ite
             raise UsageError(
                 "others",
                 f"{what} {command} ({one.file.name}).",
-                hint=f"{source.name} takes one report each of {', '.join(sorted(asked))}.",
+                f"{source.name} takes one report each of {', '.join(sorted(asked))}.",
             )
         taken.add(command)
         yield Beside(one, "the report") if one is stored else _beside(stored, one)
@@ -151,7 +151,7 @@ def _beside(stored: Stored, other: Stored) -> Beside:
         raise UsageError(
             "others",
             f"{other.file.name} is declared to be of another release than {stored.file.name}.",
-            hint="Leave it out, or make it of the release that this annex is about.",
+            "Leave it out, or make it of the release that this annex is about.",
         )
     if not theirs.inputs:
         return Beside(other, "computed from what was stated: no file was read")

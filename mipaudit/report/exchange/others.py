@@ -318,13 +318,13 @@ def _require_subjects(subjects: Sequence[File]) -> None:
         raise UsageError(
             "subject",
             "A statement is about released files, but none is named.",
-            hint="Add `subject` FILE for each: the model, or the table.",
+            "Add `subject` FILE for each: the model, or the table.",
         )
     if len({one.name for one in subjects}) < len(subjects):
         raise UsageError(
             "subject",
             "Two subjects have the same name.",
-            hint="Rename one of them, or put them into one archive.",
+            "Rename one of them, or put them into one archive.",
         )
 
 
@@ -341,7 +341,7 @@ def _result(report: AnyReport) -> Result:
         raise UsageError(
             "no_verdict",
             f"The report of {report.command} has no verdict, so there is no result to state.",
-            hint="Set a limit in the audit. A report of estimate can also be judged later: "
+            "Set a limit in the audit. A report of estimate can also be judged later: "
             "mipaudit render REPORT `max_advantage` X `output` judged.json.",
         )
     if status == "no_policy":  # that data do not contradict a promise proves nothing

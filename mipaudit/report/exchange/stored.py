@@ -177,7 +177,7 @@ def require_standing(report: AnyReport) -> None:
         raise UsageError(
             "stale_waiver",
             told(found),
-            hint="Audit the scores again, or judge the report again by today's policy.",
+            "Audit the scores again, or judge the report again by today's policy.",
         )
 
 

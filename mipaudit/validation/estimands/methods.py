@@ -45,7 +45,7 @@ def estimand(name: str) -> Estimand:
 
         near = get_close_matches(name, ESTIMANDS, n=3) or list(ESTIMANDS)
         hint = f"Try {', '.join(near)}."
-        raise UsageError("unknown_estimand", "There is no estimand of that name.", hint=hint)
+        raise UsageError("unknown_estimand", "There is no estimand of that name.", hint)
     return found
 
 

@@ -187,7 +187,7 @@ def by_key(rows: Rows) -> Rows:
         raise InputError(
             "repeated_keys",
             "The key column repeats its values, so it does not identify rows.",
-            hint="Name another `key_col`: rows are matched by it.",
+            "Name another `key_col`: rows are matched by it.",
         )
     return rows.reordered(order)
 
@@ -214,7 +214,7 @@ def match_rows(inputs: Sequence[Rows], names: Sequence[str]) -> tuple[Rows, tupl
         raise InputError(
             "no_matching_keys",
             "No key is in every input: there are no rows to match.",
-            hint="Are the keys written alike in all inputs? To compare without matching, leave "
+            "Are the keys written alike in all inputs? To compare without matching, leave "
             "`key_col` out.",
         )
     places = [np.searchsorted(_keys(one), keys) for one in found]
@@ -224,7 +224,7 @@ def match_rows(inputs: Sequence[Rows], names: Sequence[str]) -> tuple[Rows, tupl
         raise InputError(
             "membership_differs",
             f"Records that are members in one input and holdout records in another: {differing:,}.",
-            hint="Was membership the same when the inputs were made?",
+            "Was membership the same when the inputs were made?",
         )
     if members[0].all() or not members[0].any():
         found_only, missing = ("members", "holdout") if members[0].any() else ("holdout", "members")
@@ -232,7 +232,7 @@ def match_rows(inputs: Sequence[Rows], names: Sequence[str]) -> tuple[Rows, tupl
             "no_matching_keys",
             f"The {keys.size:,} records whose key is in every input are all {found_only}: "
             f"no key of the {missing} records matches.",
-            hint="Are the keys of both classes written alike in all inputs?",
+            "Are the keys of both classes written alike in all inputs?",
         )
     scores = tuple(
         column[at] for one, at in zip(found, places, strict=True) for column in one.scores

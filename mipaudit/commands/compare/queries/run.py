@@ -207,7 +207,7 @@ def _same_input() -> UsageError:
     return UsageError(
         "independent",
         "Two inputs are the same file, but `independent` says that they hold different records.",
-        hint="Leave `independent` out, or name the other file.",
+        "Leave `independent` out, or name the other file.",
     )
 
 
@@ -460,7 +460,7 @@ def _against(compared: Compared, asked: Attackers | None) -> Attackers:
     raise UsageError(
         "against",
         f"The queries cannot be compared for the class '{chosen}': {why}.",
-        hint=f"Try `against` {min(common)}."
+        f"Try `against` {min(common)}."
         if common
         else "Compare scores of one kind: all discrete, or all numbers.",
     )

@@ -195,7 +195,7 @@ def compare_reports(asked: CompareOptions) -> ReportComparison:
         raise InputError(
             "no_common_score",
             "The reports have no score of the same name: there is nothing to compare.",
-            hint="Scores are matched by the name of their column.",
+            "Scores are matched by the name of their column.",
         )
     told = [one for _, was, now in both for one in changes(was, now, confidence)]
     against = _against(told, asked.against)
@@ -307,7 +307,7 @@ def _against(told: Sequence[tuple[Row, Row, Row]], asked: Against | None) -> Aga
     raise UsageError(
         "against",
         f"For {what}, some report has no upper limit of some score's advantage.",
-        hint=hint,
+        hint,
     )
 
 
@@ -343,7 +343,7 @@ def _opened(given: NamedInput) -> tuple[Report, bytes]:
         raise InputError(
             "compressed_report",
             f"The report {name} is compressed, so it cannot be read.",
-            hint="Unpack it first: gunzip report.json.gz.",
+            "Unpack it first: gunzip report.json.gz.",
         )
     try:
         data = report_bytes(given.data)
@@ -355,7 +355,7 @@ def _opened(given: NamedInput) -> tuple[Report, bytes]:
             "report_schema",
             f"The report {name} is from `mipaudit {safe_name(report.command)}`, but only reports "
             "of `mipaudit estimate` can be compared.",
-            hint="Make both with `mipaudit estimate SCORES -f json -o FILE`.",
+            "Make both with `mipaudit estimate SCORES -f json -o FILE`.",
         )
     found = cast("Report", report)
     design = found.design
@@ -380,7 +380,7 @@ def _joint_confidence(reports: Mapping[str, Report]) -> float:
         raise InputError(
             "no_confidence",
             "The errors of the reports add up to 100%, so no confidence is left.",
-            hint="Make them with a higher `confidence`, or compare fewer at a time.",
+            "Make them with a higher `confidence`, or compare fewer at a time.",
         )
     return joint
 
@@ -407,14 +407,14 @@ def _require_alike(reports: Mapping[str, Report], old: str, *, judged: bool) -> 
                 "different_priors",
                 f"The reports {quoted_name(first)} and {quoted_name(name)} cannot be compared: "
                 f"one is at prior {prior:g}, the other at prior {other.design.prior:g}.",
-                hint="Make both with the same `prior`.",
+                "Make both with the same `prior`.",
             )
         if judged and name != old and before is not None and _read(other) == before:
             raise InputError(
                 "same_scores",
                 f"The reports {quoted_name(old)} and {quoted_name(name)} are about the same "
                 "scores, so a limit on the increase says nothing.",
-                hint="Make the new report on the scores of the new release.",
+                "Make the new report on the scores of the new release.",
             )
 
 

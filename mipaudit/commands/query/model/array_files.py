@@ -133,14 +133,14 @@ def column(
                     "text_column",
                     f"{file.name}: column {quoted_name(name)} holds text instead of the numbers of "
                     f"{what}.",
-                    hint=LABEL_HINT if what == "labels" else None,
+                    LABEL_HINT if what == "labels" else None,
                 )
             return file.table.matrix([name])[1][:, 0]
         if _held_in(file)[name] != 1:
             raise InputError(
                 "several_columns",
                 f"{file.name}: several columns, but {what} must be one number for each record.",
-                hint="If each class has a column, numpy.argmax(labels, axis=1) makes one.",
+                "If each class has a column, numpy.argmax(labels, axis=1) makes one.",
             )
         array = file.arrays[name]
         if words and array.dtype.kind == "U":
@@ -173,7 +173,7 @@ def members_of(
             "unknown_labels",
             f"{file.name}: membership must be 0 and 1, or a well-known pair of words, in every "
             "row.",
-            hint="Write 1 for members and 0 for holdout records.",
+            "Write 1 for members and 0 for holdout records.",
         )
     return np.asarray(inside)
 
@@ -190,7 +190,7 @@ def _chosen_name(
             "not_given",
             f"{file.name}: no column or array in it is called {quoted_name(names[0])}, and "
             f"there is no file of its own for {what}.",
-            hint=f"Add `{what}` FILE, or save it with the outputs: as a column of a table, or "
+            f"Add `{what}` FILE, or save it with the outputs: as a column of a table, or "
             "by numpy.savez(path, logits=..., labels=..., member=...).",
         )
     held = _held_in(file)
@@ -203,7 +203,7 @@ def _chosen_name(
         raise InputError(
             "no_such_array",
             f"{file.name}: there is no array called {quoted_name(names[0])}.",
-            hint=f"It holds: {', '.join(safe_name(name) for name in sorted(held))}.",
+            f"It holds: {', '.join(safe_name(name) for name in sorted(held))}.",
         )
     return fitting[0]
 
@@ -222,7 +222,7 @@ def _numbers(file: Whole, array: NDArray[Any]) -> NDArray[np.float64]:
         raise InputError(
             "text_column",
             f"{file.name}: text instead of numbers.",
-            hint="Only labels and membership may be text.",
+            "Only labels and membership may be text.",
         )
     names = [f"c{at}" for at in range(array.shape[1])]
     return ArrayTable(name=file.name, array=array).matrix(names)[1]
@@ -267,7 +267,7 @@ def _refuse_row_numbers(found: Coordinates, name: str) -> None:
             raise InputError(
                 "row_numbers",
                 f"{name}: column {column} numbers the rows, so it is no output of a model.",
-                hint="Leave it out: an id may reveal who is a member.",
+                "Leave it out: an id may reveal who is a member.",
             )
 
 
@@ -322,7 +322,7 @@ def require_rows(found: int, wanted: int, name: str) -> None:
         raise InputError(
             "rows_differ",
             f"{name}: the number of rows is {found:,}, but {wanted:,} in the outputs.",
-            hint="Every file has one row for each record, in the same order.",
+            "Every file has one row for each record, in the same order.",
         )
 
 
@@ -332,7 +332,7 @@ def require_both_classes(
     """Raise InputError ``empty_class`` unless there are members and holdout records."""
     for chosen, missing in ((member, "member"), (~member, "holdout record")):
         if not chosen.any():
-            raise InputError("empty_class", f"No row is a {missing}.", hint=hint)
+            raise InputError("empty_class", f"No row is a {missing}.", hint)
 
 
 def model_query(  # noqa: PLR0913 - what a report of either kind says

@@ -100,7 +100,7 @@ def answer_query_lira(asked: LiraOptions) -> "ModelQuery":
             "too_few_models",
             "Some record has too few shadow models that were trained without it, or their "
             "confidences do not vary.",
-            hint=f"Every record needs at least {least}; with `variance` fixed one is enough.",
+            f"Every record needs at least {least}; with `variance` fixed one is enough.",
         )
     scores = {"phi": read}
     if inside is not None:
@@ -129,7 +129,7 @@ def _shadows(
         raise InputError(
             "columns_differ",
             f"{bits.name}: the columns have the names of the shadow file's, in another order.",
-            hint="Each inclusion must be at the same place as its confidence.",
+            "Each inclusion must be at the same place as its confidence.",
         )
     # Sums round by how an array lies in memory, which must not tell files from frames.
     raw = np.ascontiguousarray(_oriented(said.values, records, asked.rows, main.name))
@@ -138,14 +138,14 @@ def _shadows(
         raise InputError(
             "bad_inclusion",
             f"{bits.name}: the inclusion is not 0 or 1 everywhere.",
-            hint="The inclusion says whether a model was trained with a record. Give the "
+            "The inclusion says whether a model was trained with a record. Give the "
             "confidences to `shadow`.",
         )
     if raw.shape != included.shape:
         raise InputError(
             "shapes_differ",
             f"{bits.name}: the inclusion and the confidences differ in shape.",
-            hint="One value for each model and record, in the same order.",
+            "One value for each model and record, in the same order.",
         )
     return raw, included == 1.0
 
@@ -174,8 +174,7 @@ def odds(values: Floats, kind: Values, name: str) -> tuple[Floats, int]:
         raise InputError(
             "look_like_labels",
             f"{name}: every confidence is a whole number, like labels or membership.",
-            hint="Give the model's confidence in the true class: query losses --scores phi makes "
-            "it.",
+            "Give the model's confidence in the true class: query losses --scores phi makes it.",
         )
     if kind == "phi":
         if values.size >= _MANY and bool(((values >= 0) & (values <= 1)).all()):
@@ -183,7 +182,7 @@ def odds(values: Floats, kind: Values, name: str) -> tuple[Floats, int]:
                 "look_like_probabilities",
                 f"{name}: every confidence is from 0 to 1, like probabilities and unlike phi = "
                 "log(p / (1-p)).",
-                hint="For probabilities, add `values` probability.",
+                "For probabilities, add `values` probability.",
             )
         return values, 0
     most, what = (1.0, "from 0 to 1") if kind == "probability" else (np.inf, "of at least 0")
@@ -192,7 +191,7 @@ def odds(values: Floats, kind: Values, name: str) -> tuple[Floats, int]:
         raise InputError(
             "bad_confidences",
             f"{name}: confidences that are not a number {what}: {wrong:,}.",
-            hint="Say what they are with `values` phi, probability or loss.",
+            "Say what they are with `values` phi, probability or loss.",
         )
     if kind == "probability":
         # How far from 1 a p that was rounded to 1 is taken to be.
@@ -222,7 +221,7 @@ def _oriented(matrix: Floats, records: int, rows: str | None, name: str) -> Floa
             "rows_differ",
             f"{name}: {matrix.shape[0]:,} by {matrix.shape[1]:,} numbers, where the target has "
             f"{records:,} records.",
-            hint="One value for each model and record, in the order of the target.",
+            "One value for each model and record, in the order of the target.",
         )
     return matrix if rows == "models" else matrix.T
 
@@ -250,7 +249,7 @@ def _refuse_target(phi: Floats, included: Bools, target: Floats, member: Bools) 
     raise InputError(
         "target_among_shadows",
         f"Shadow models that {what}: {count}.",
-        hint="Remove the target from the shadow models: otherwise the score contains the answer.",
+        "Remove the target from the shadow models: otherwise the score contains the answer.",
     )
 
 

@@ -121,7 +121,7 @@ def _calibrated(loss: NDArray[Any], reference: Floats) -> Floats:
             "infinite_losses",
             f"Rows where both models give the true class probability 0: {undefined:,}. The "
             "difference of losses is undefined.",
-            hint="Give logits: their losses are finite.",
+            "Give logits: their losses are finite.",
         )
     return found
 
@@ -266,7 +266,7 @@ def _read_answers(asked: LossesOptions, *, need_labels: bool) -> _Answers:
         raise InputError(
             "no_reference",
             "A reference model is given for members or for the holdout alone.",
-            hint="Give `reference_logits` and `holdout_reference_logits`.",
+            "Give `reference_logits` and `holdout_reference_logits`.",
         )
     references = [_stored(pair, "the reference model") for pair in given]
     (outputs, rounded), (references, also) = _alike(outputs), _alike(references)
@@ -290,7 +290,7 @@ def _stored(given: tuple[Any, Any], name: str) -> _Stored:
         raise InputError(
             "other_outputs",
             f"{file.name}: it holds {called[logits]}, but is given as {called[not logits]}.",
-            hint=f"Use --{called[logits]}.",
+            f"Use --{called[logits]}.",
         )
     found = coordinates(file, wanted, reserved=(*LABELS, *CANDIDATES), classes=not logits)
     # Sums round by how an array lies in memory, which must not tell files apart.
@@ -364,13 +364,13 @@ def _together(inside: _Answers, outside: _Answers) -> _Answers:
         raise InputError(
             "same_outputs",
             "Members and holdout records have the same outputs, row for row.",
-            hint="Was the same file given for both?",
+            "Was the same file given for both?",
         )
     if (inside.labels is None) != (outside.labels is None):
         raise InputError(
             "no_labels",
             "Labels are given for members or for the holdout alone.",
-            hint="Give `labels` and `holdout_labels`.",
+            "Give `labels` and `holdout_labels`.",
         )
     every: Any = {
         name: None if one is None else np.concatenate([one, getattr(outside, name)])
@@ -400,7 +400,7 @@ def _refuse_others(file: Whole, *, inside: bool) -> None:
             "contradicted_membership",
             f"{file.name}: it is given as outputs of {whose}, but marks {others:,} of its rows as "
             f"{kind}.",
-            hint="Give one file with all records and its membership, or one of each kind.",
+            "Give one file with all records and its membership, or one of each kind.",
         )
 
 
@@ -410,7 +410,7 @@ def _require_same_classes(one: tuple[str, ...], other: tuple[str, ...], name: st
         raise InputError(
             "classes_differ",
             f"{name}: the columns of the classes differ in name or order.",
-            hint="Each class must be the same column in every table.",
+            "Each class must be the same column in every table.",
         )
 
 
@@ -432,7 +432,7 @@ def _of_true_class(
         raise InputError(
             "reference_is_model",
             f"{name}: the reference model's outputs equal the model's for every record.",
-            hint="Give the outputs of another model, not trained on the audited records.",
+            "Give the outputs of another model, not trained on the audited records.",
         )
     return np.asarray(said[np.arange(labels.size), labels])
 
@@ -450,7 +450,7 @@ def _log_probabilities(stored: _Stored) -> tuple[Floats, tuple[Finding, ...]]:
             "look_like_probabilities",
             f"{name}: the rows have numbers from 0 to 1 that add up to 1, like probabilities and "
             "unlike logits.",
-            hint="Give them with `probabilities`.",
+            "Give them with `probabilities`.",
         )
     if inside and not several:
         findings += (Finding.of("look_like_probabilities", file=name),)
@@ -480,7 +480,7 @@ def _log_of(values: Floats, name: str) -> Floats:
             "no_probabilities",
             f"{name}: rows that are not probabilities that add up to 1: {wrong.size:,}, first row "
             f"{wrong[0] + 1}.",
-            hint="For outputs before softmax, use `logits`. Remove columns of numbers that are "
+            "For outputs before softmax, use `logits`. Remove columns of numbers that are "
             "not outputs.",
         )
     with np.errstate(divide="ignore"):
@@ -533,7 +533,7 @@ def _true_classes(
             "bad_labels",
             f"{file.name}: labels that are not a class from 0 to {classes - 1}: "
             f"{np.count_nonzero(wrong):,}, the first in row {np.argmax(wrong) + 1}.",
-            hint=LABEL_HINT,
+            LABEL_HINT,
         )
     return np.array(numbers if by_name is None else by_name, dtype=np.intp)[codes], ()
 
@@ -563,14 +563,14 @@ def _of_words(
             "bad_labels",
             f"{name}: labels name columns of the outputs, but of {known.size} different labels "
             f"{np.isin(known, own, invert=True).sum()} have no column of exactly their name.",
-            hint="Write labels and columns alike, capitals too. Each class needs its column.",
+            "Write labels and columns alike, capitals too. Each class needs its column.",
         )
     if "" in known or known.size != classes:
         raise InputError(
             "bad_labels",
             f"{name}: {known.size} different labels in words, but the outputs have {classes} "
             "classes.",
-            hint="Name the columns of the outputs after the classes, or number the classes.",
+            "Name the columns of the outputs after the classes, or number the classes.",
         )
     found = (Finding.of("labels_sorted", file=name),)
     return codes.astype(np.intp), found
