@@ -6,17 +6,26 @@ import json
 import math
 import re
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import fields
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from mipaudit.commands.verify.report import VerifiedPart, VerifyReport
-from mipaudit.model.message import Message
+from mipaudit.model.message import Finding, Message
 from mipaudit.options.public import without_effect
 from mipaudit.report.codec import indented, is_page, taken_out, to_json
 from mipaudit.statements.printable_names import first_names, safe_name
-from mipaudit.statements.provenance import Declaration, Provenance, provenance
+from mipaudit.statements.provenance import (
+    Declaration,
+    Provenance,
+    as_of,
+    provenance,
+    time_of,
+    waiver_day,
+)
 from mipaudit.statements.rounding import count_text
+from mipaudit.statements.verdict import stale_waiver
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -75,9 +84,16 @@ def verification(data: bytes, report: AnyReport, again: AnyReport, *, digest: st
         made=then.created,
         made_by=then.mipaudit,
         parts=parts,
+        findings=stale(report),
         limitations=LIMITATIONS,
         provenance=provenance(seed=now.seed, inputs=now.inputs, settings=()),
     )
+
+
+def stale(report: AnyReport) -> tuple[Finding, ...]:
+    """Return that a waiver of the report has expired since, which `render` says too."""
+    found = stale_waiver(report, waiver_day())
+    return () if found is None else (found,)
 
 
 def agree(parts: Sequence[VerifiedPart]) -> bool:
@@ -177,7 +193,12 @@ def _page(data: bytes, report: AnyReport, *, same_version: bool) -> Iterator[Ver
         return
     from mipaudit.report.forms import report_as
 
-    drawn = [report_as(report, "html", full=full).encode() for full in (False, True)]
+    # Drawn while its waivers held, or since then.
+    made = getattr(report, "rejudged", None) or report.provenance
+    drawn = []
+    for day in (as_of(time_of(made.created)), nullcontext()):
+        with day:
+            drawn += [report_as(report, "html", full=full).encode() for full in (False, True)]
     if data in drawn:
         yield compared_part("page", 1, 0, "drawn again from the report that it carries: the same")
     elif not same_version:

@@ -18,7 +18,7 @@ from mipaudit.commands.verify import agreement
 from mipaudit.commands.verify.options import VerifyOptions
 from mipaudit.commands.verify.report import STATEMENT, VerifiedPart, VerifyReport
 from mipaudit.errors import InputError, UsageError, bad_report
-from mipaudit.model.message import Message
+from mipaudit.model.message import Finding, Message
 from mipaudit.options.public import function_of, options_of, public, recorded_keywords
 from mipaudit.options.values import Given, path_of, require
 from mipaudit.output.stored_report import foreign, read_report, report_bytes
@@ -246,8 +246,10 @@ def _verify_statement(given: Mapping[str, Any], asked: VerifyOptions) -> VerifyR
     digest = sha256(stored).hexdigest()
     parts.append(_same("report", named, digest))
     computed = False
+    findings: tuple[Finding, ...] = ()
     if digest == named.sha256:
         report = read_report(stored)
+        findings = agreement.stale(report)
         with as_of(time_of(report.provenance.created)):
             again = json.loads(statement(Stored(report, named, subjects)))
         parts.append(agreement.values_part("contents", given, again, same_version=True))
@@ -267,6 +269,7 @@ def _verify_statement(given: Mapping[str, Any], asked: VerifyOptions) -> VerifyR
         tolerance=agreement.TOLERANCE,
         report=named.name,
         parts=tuple(parts),
+        findings=findings,
         result=str(given["predicate"]["result"]) if agrees else None,
         limitations=(
             unread(*(one.name for one in subjects)),

@@ -157,6 +157,24 @@ def test_waivers_are_judged_as_of_the_time_of_the_report(scores):
     assert agrees(report, input=scores)
 
 
+def test_what_a_waiver_bore_still_agrees_once_it_ended_and_verify_says_that_it_ended(
+    scores, tmp_path
+):
+    page = tmp_path / "report.html"
+    limits = {"max_advantage": 0.01, "waivers": [WAIVER]}
+    with as_of(datetime(2020, 1, 2, tzinfo=UTC)):
+        report = mipaudit.estimate(scores, **limits)
+        report.save(page)
+        mipaudit.rejudge(report, **limits).save(tmp_path / "rejudged.html")
+        assert not mipaudit.verify(page, input=scores).findings
+
+    for given in (report, page, tmp_path / "rejudged.html"):
+        found = mipaudit.verify(given, input=scores)
+        assert found.agrees
+        assert [one.code for one in found.findings] == ["waiver_expired"]
+        assert "! A waiver of the report expired after 2020-01-31" in str(found)
+
+
 def test_the_environment_cannot_make_a_waiver_hold_again(scores, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1577923200")  # 2020-01-02
 
