@@ -55,7 +55,8 @@ def test_the_same_bytes(command_folder, environment):
 
 @pytest.mark.parametrize("form", ["html", "markdown"])
 def test_rendering_later_writes_the_bytes_of_the_command(mipaudit, command_folder, form):
-    at_once = mipaudit("estimate", "scores.parquet", "-q", "-f", form, env=EPOCH)
+    folded = {**EPOCH, "MIPAUDIT_FULL": "false"}  # as rendered later, where no `full` is
+    at_once = mipaudit("estimate", "scores.parquet", "-q", "-f", form, env=folded)
     as_json = mipaudit("estimate", "scores.parquet", "-q", "-f", "json", env=EPOCH)
     later = mipaudit("render", "-", "-f", form, input=as_json.stdout)
 

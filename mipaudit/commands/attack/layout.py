@@ -45,7 +45,8 @@ LAYOUT: Final = Layout(
                 "estimate.[ ┃ is the limit{drawn:said}.]"
             ),
             legend="Advantage, [{guessing:best} (guessing)][0 (none){guessing:unless}] to 1 "
-            "(sure), each row by itself.[ ┃: limit{drawn:said}.]",
+            "(sure), each row by itself; any attacker: the best one, as in mipaudit estimate."
+            "[ ┃: limit{drawn:said}.]",
             short=None,
             whole=False,
             picture="intervals",

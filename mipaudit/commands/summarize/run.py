@@ -356,7 +356,7 @@ def run_summarize(asked: SummarizeOptions, shown: SummarizeShown) -> int:
     require(
         shown.output is not None,
         "no_output",
-        "No output file is given.",
+        "Say where to write the summary.",
         "For example: `output` part.summary, or - for standard output.",
     )
     destination = Destination.open(shown.output, inputs=asked.inputs())

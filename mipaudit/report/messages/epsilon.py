@@ -95,7 +95,7 @@ BOUNDS: Final[Texts] = {
 # What an audit of epsilon answers and remarks.
 EPSILON: Final[Texts] = {
     "claim_refuted": "- CLAIM REFUTED{BESIDE}",
-    "claim_refuted.line": "CLAIM REFUTED. {limit}",
+    "claim_refuted.line": "CLAIM REFUTED[. {limit}][: {reason}{limit:unless}]",
     "claim_not_refuted": "CLAIM NOT REFUTED{BESIDE}",
     "claim_not_certifiable": "? NOTHING CERTIFIED{BESIDE}",
     "epsilon_limited": "{limit} No claim was given: no verdict.",

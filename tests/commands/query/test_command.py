@@ -222,8 +222,8 @@ def test_the_example_of_the_page_runs_from_outputs_to_verdict(mipaudit, tmp_path
     of_loss, of_lira = found
     assert "implies an advantage of at least 0.0072," in of_loss
     assert "at least 0.1484" in of_lira
-    assert "advantage is at least 0.0072;" in page
-    assert "answers at least 0.1484." in page
+    assert "the advantage is at least 0.0072." in page
+    assert "it is at least 0.1484." in page
 
 
 def test_scores_of_a_model_are_piped_into_an_audit(mipaudit, query_inputs):

@@ -64,7 +64,11 @@ def test_every_code_has_an_input_that_makes_it_appear():
         reasons = {part.code: part for x in report.design.skipped for part in within(x.why)}
         assert said(report).keys() | reasons >= {*codes.split()}
         assert not set("".join(map(told, reasons.values()))) & set("{}[]")
-    assert {code for codes in AUDITS.values() for code in codes.split()} == SHIFT.keys()
+    assert {code for codes in AUDITS.values() for code in codes.split()} == {
+        code
+        for code in SHIFT
+        if not code.endswith(".line")  # the same in fewer words
+    }
 
 
 @pytest.mark.parametrize("moved", [0.0, 0.3, 3.0])

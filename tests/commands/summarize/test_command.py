@@ -78,7 +78,7 @@ def test_anybody_can_look_into_a_summary(mipaudit, sites, tmp_path):
 
 OUT, SITE = ("-o", "x.summary"), ("--site", "a")
 ERRORS = [
-    (("all.parquet",), "No output file is given"),
+    (("all.parquet",), "Say where to write the summary"),
     (("all.parquet", "-o", "all.parquet"), "one of the inputs"),
     (("all.parquet", *OUT, *SITE, "--cuts", "all.parquet"), "not a complete summary file"),
     (("all.parquet", *OUT, *SITE, "--cuts", "no.cuts"), "no file"),
