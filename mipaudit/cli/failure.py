@@ -244,7 +244,7 @@ def misplaced(error: Exception, words: Sequence[str], params_of: ParamsOf) -> st
         return f"Did you mean {meant}?" if meant else _for_option(option, name, own, params_of)
     if "unexpected extra argument" in message:
         extra = _EXTRA.search(message)
-        return _FILES.get(name, "").format("FILE" if extra is None else extra[1]) or None
+        return _FILES.get(name, "").format(extra[1] if extra else "FILE") or None
     command = _NO_COMMAND.match(message)
     if command:
         return _for_command(command[1], words)
@@ -273,7 +273,7 @@ def _for_option(option: str, name: str, own: Sequence[Any], params_of: ParamsOf)
     meant = MEANT.get(option.removeprefix("--").replace("-", "_"))
     said = _INSTEAD.get(f"{name} {option}") or _INSTEAD.get(option)
     said = said or _described(meant, own) or _as_choice(option, own)
-    if said is not None or not option.startswith("--"):
+    if said or not option.startswith("--"):
         return said
     every = {one.name: params_of(one) for one in TABLE}
     owners = [row for row, params in every.items() if any(option in one.opts for one in params)]
@@ -289,7 +289,7 @@ def _for_option(option: str, name: str, own: Sequence[Any], params_of: ParamsOf)
 def _described(keyword: str | None, params: Iterable[Any], place: str = "") -> str | None:
     """Return the option that is meant, with what help says first of it, without its range."""
     found = next((one for one in params if one.name == keyword), None)
-    if found is None:
+    if not found:
         return None
     said = _RANGE.sub("", (found.help or "").partition(". ")[0].rstrip("."))
     return f"Did you mean {found.opts[-1]}{place} ({said})?"
@@ -300,7 +300,7 @@ def _as_choice(option: str, params: Iterable[Any]) -> str | None:
     value = option.lstrip("-")
     chosen = (one.opts[-1] for one in params if value in getattr(one.type, "choices", ()))
     flag = next((flag for flag in chosen if flag.startswith("--")), None)
-    return None if flag is None else f"Did you mean {flag} {value}?"
+    return f"Did you mean {flag} {value}?" if flag else None
 
 
 def choice_hint(value: str, option: Any, params_of: ParamsOf) -> str | None:  # noqa: ANN401
@@ -329,7 +329,7 @@ def _for_command(word: str, words: Sequence[str]) -> str | None:
     if word in _INSTEAD:
         return _INSTEAD[word]
     found = BY_NAME.get(MEANT.get(word, "")) or BY_NAME.get(f"query {word}")
-    if found is not None:
+    if found:
         return _meant(found.name, found.summary)
     from mipaudit.commands.query.options import KINDS
 
@@ -363,7 +363,7 @@ def _for_file(name: str, words: Sequence[str]) -> str:
     if lower.endswith(".toml"):
         return f"A command comes first: mipaudit estimate scores.parquet --config {name}"
     found = None if lower.endswith(_TABLES) else foreign(name)
-    if found is not None:
+    if found:
         return f"It is {found.what}. {what_to_do(found, name)}"
     from shlex import join
 

@@ -83,8 +83,10 @@ def run_help(asked: HelpOptions, shown: Options) -> int:
     from mipaudit.cli.program import COMMANDS, run
 
     word = " ".join(asked.words)
-    if not word or word in TOPICS:
-        typer.echo(topic_text(word) if word else listing(), nl=False)
+    if not word:
+        typer.echo(listing(), nl=False)
+    elif word in TOPICS:
+        typer.echo(topic_text(word), nl=False)
     elif word in pages():
         print_page(pages()[word])
     elif word in COMMANDS:

@@ -41,13 +41,13 @@ class _Line(NamedTuple):
 def looked_up(word: str) -> str:
     """Return what is known of a word, under headings; nothing where nothing is."""
     wanted = pattern_of(word)
-    if wanted is None:
+    if not wanted:
         return ""
     groups = {
-        "Words (mipaudit help glossary)": _best(terms(), wanted)[:_MOST],
-        "Options": _best(options(), wanted)[:_MOST],
-        "Commands (mipaudit COMMAND --help)": _best(commands(), wanted)[:_MOST],
-        f"What others call it (mipaudit help {_OTHER_NAMES})": _best(other_names(), wanted)[:_MOST],
+        "Words (mipaudit help glossary)": _best(terms(), wanted),
+        "Options": _best(options(), wanted),
+        "Commands (mipaudit COMMAND --help)": _best(commands(), wanted),
+        f"What others call it (mipaudit help {_OTHER_NAMES})": _best(other_names(), wanted),
         "Pages (mipaudit help NAME)": _pages(wanted)[:_PAGES],
     }
     if not any(groups.values()):
@@ -84,7 +84,7 @@ def _best(lines: Iterable[_Line], wanted: re.Pattern[str]) -> list[Row]:
     found = part or [one for one in lines if wanted.search(one.said)]
     # In their order, but for those of that very name.
     found.sort(key=lambda one: not any(map(wanted.fullmatch, one.names)))
-    return [(one.typed, one.said) for one in found]
+    return [(one.typed, one.said) for one in found[:_MOST]]
 
 
 def _others(name: str) -> tuple[str, ...]:
@@ -105,7 +105,7 @@ def options() -> Iterator[_Line]:
         context = typer.Context(command)
         for one in command.get_params(context):
             record = one.get_help_record(context)
-            if record is not None:
+            if record:
                 flags = (flag.lstrip("-") for flag in one.opts)
                 words = getattr(one.type, "choices", ())
                 known = (*flags, *words, *_others(str(one.name)))

@@ -154,7 +154,7 @@ def _groups_of(params: Iterable[Any], context: OfParser) -> Groups:
     groups: Groups = {"Arguments": [], Options.GROUP: []}
     for one in params:
         record = one.get_help_record(context)
-        if record is not None:
+        if record:
             by_place = one.param_type_name == "argument"
             group = "Arguments" if by_place else getattr(one, "group", Options.GROUP)
             groups.setdefault(group, []).append(record)
@@ -216,7 +216,7 @@ class DeclaredCommand(TyperCommand):
             return super().parse_args(ctx, args)
         typed, _, order = self.make_parser(ctx).parse_args(args=list(args))
         twice = _first_repeated(order)
-        if twice is not None:
+        if twice:
             raise typer.BadParameter(_advice(twice), ctx=ctx, param=twice)
         row, place = self.row, scores_option(self.row.name) if self.row.configured else None
         # Without a word there is help, unless a policy file that is found names the scores.

@@ -348,7 +348,7 @@ class Settings:
         if not row.configured:
             return
         config, self._named, self._forgone = policy_of(typed)
-        if config is not None:
+        if config:
             self.config = _with_attackers(config, keys_of(row.name))
             self.given |= of_file(config, row.name)
         self.given |= of_environment(row.name)
@@ -365,7 +365,7 @@ class Settings:
             name: (typed if name in self._typed else below.get(name, unset))._replace(value=value)
             for name, value in values.items()
         }
-        if self.config is not None:
+        if self.config:
             for name in _LISTS:
                 self.given[name] = Given(getattr(self.config, name), "file", self.config.name)
         self._choose_scores()
@@ -442,7 +442,7 @@ class Settings:
                 options[name].option.recorded or (one.source == "file" and _is_near(options[name]))
             )
         ]
-        if self.config is not None:
+        if self.config:
             digest = f"sha256 {self.config.sha256}{FOREIGN * self.config.foreign}"
             name = self.config.name
             found.append(Setting(name="config", value=name, source="file", where=digest))
@@ -466,7 +466,7 @@ class Settings:
         others = _foreign_variables({*own, *_CHOOSE_FILE})
         config = self.config
         judges = "on_inconclusive" in own
-        if config is not None and not judges and (config.limits or config.waivers):
+        if config and not judges and (config.limits or config.waivers):
             from mipaudit.options.checked_limits import require_keys
 
             for name in _LISTS:
@@ -475,7 +475,7 @@ class Settings:
             return []
         keys = [key for key in LIMITS if key not in own]
         found = [variable_name(key) for key in keys if variable_name(key) in others]
-        if config is not None:
+        if config:
             top = {key.replace("-", "_") for key in config.table}
             found += [f"'{key}' in {config.name}" for key in keys if key in top]
             # Of what it judges a command says itself what it leaves to another.
@@ -487,10 +487,10 @@ class Settings:
         config = self.config
         if self._forgone and self._named == "environment":
             yield f"{PREFIX}NO_CONFIG is set: no policy file is read."
-        if config is not None and self._named == "environment":
+        if config and self._named == "environment":
             yield f"{PREFIX}CONFIG is set: the policy file is {config.shown}."
         elsewhere = config is not None and (config.elsewhere or config.foreign)
-        if config is not None and elsewhere and self._named == "default":
+        if config and elsewhere and self._named == "default":
             yield f"The policy file is {config.shown}{FOREIGN * config.foreign}."
         of_variables = {
             name: one for name, one in self.given.items() if one.source == "environment"
@@ -498,7 +498,7 @@ class Settings:
         for name, value, what in _EXCUSES:
             if name in of_variables and of_variables[name].value == value:
                 yield f"{of_variables[name].where} is set: {what}."
-        if config is not None:
+        if config:
             yield from _over(config, self.command, of_variables)
 
 

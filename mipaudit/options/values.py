@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import operator
 import re
-from contextlib import suppress
 from math import isfinite
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
@@ -209,12 +208,17 @@ def whole_number(given: Given) -> int:
     """
     if isinstance(given, bool):
         raise ValueError(_WHOLE)  # noqa: TRY004 - as readers of options do
-    with suppress(ValueError, TypeError):
+    try:
         return int(given) if isinstance(given, str) else operator.index(given)
-    with suppress(ValueError, TypeError):
-        if (number := float(given)).is_integer():
-            return int(number)
-    raise ValueError(_WHOLE)
+    except (ValueError, TypeError):
+        pass
+    try:
+        number = float(given)
+    except (ValueError, TypeError):
+        raise ValueError(_WHOLE) from None
+    if not number.is_integer():
+        raise ValueError(_WHOLE)
+    return int(number)
 
 
 def site_name(given: Given) -> str:
