@@ -95,6 +95,10 @@ def _scores(name: str, summary: str) -> Command:
 
 
 _UNJUDGED: Final = f"{_SHOWN}:Shown"
+# What several commands have that others have not, as keywords.
+_FIXED: Any = {"configured": False}
+_ALONE: Any = {**_FIXED, "suffices": True}
+_PLAIN: Any = {**_FIXED, "shown": _UNJUDGED}
 # In the order in which they are listed.
 TABLE: Final = (
     _answers("estimate", "Measure how well scores reveal who was in the training data.", _AUDIT),
@@ -110,13 +114,7 @@ TABLE: Final = (
     _scores("query lira", "Make the likelihood-ratio score (LiRA) from shadow models."),
     _runs("summarize", "Count scores into a small file; such files can be added up.", _SCORES),
     _runs("simulate", "Draw a score file whose true leak is known.", _SCORES),
-    _runs(
-        "init",
-        "Write a first policy file: limits, and their reasons.",
-        _PLAN,
-        configured=False,
-        suffices=True,
-    ),
+    _runs("init", "Write a first policy file: limits, and their reasons.", _PLAN, **_ALONE),
     _runs("bounds", "Say what a privacy guarantee allows, or which one is needed.", _PLAN),
     _runs("noise", "Find how much noise hides who was in the data.", _PLAN),
     _runs(
@@ -124,16 +122,9 @@ TABLE: Final = (
         "Write a report in another form, or judge it by other limits.",
         _TRUST,
         asked="mipaudit.commands.render.options:RejudgeOptions",
-        run="mipaudit.commands.render.run:run_render",
-        configured=False,
+        **_FIXED,
     ),
-    _answers(
-        "history",
-        "Show the reports of several releases in order of time.",
-        _TRUST,
-        shown=_UNJUDGED,
-        configured=False,
-    ),
+    _answers("history", "Show the reports of several releases in order of time.", _TRUST, **_PLAIN),
     _answers(
         "verify",
         "Compute a report again from its scores, and compare.",
@@ -141,9 +132,7 @@ TABLE: Final = (
         shown="mipaudit.commands.verify.options:VerifyShown",
         configured=False,
     ),
-    _runs(
-        "schema", "Print the JSON Schema of the reports.", _TRUST, configured=False, suffices=True
-    ),
+    _runs("schema", "Print the JSON Schema of the reports.", _TRUST, **_ALONE),
     _runs(
         "validate",
         "Check on your own machine how often the limits hold.",
@@ -155,9 +144,8 @@ TABLE: Final = (
         "doctor",
         "Check whether this installation works, and what it lacks.",
         _TOOL,
+        **_ALONE,
         shown=_UNJUDGED,
-        configured=False,
-        suffices=True,
     ),
     _runs(
         "help",
@@ -166,8 +154,7 @@ TABLE: Final = (
         asked="mipaudit.cli.help:HelpOptions",
         run="mipaudit.cli.help:run_help",
         shown="mipaudit.options.declare:Options",
-        configured=False,
-        suffices=True,
+        **_ALONE,
     ),
 )
 BY_NAME: Final = {one.name: one for one in TABLE}
