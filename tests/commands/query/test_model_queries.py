@@ -187,9 +187,11 @@ def test_outputs_that_are_another_thing_are_refused(model, tmp_path):
 def test_labels_membership_and_outputs_never_stand_in_for_each_other(model, tmp_path):
     logits, labels, member = model.values()
     arrays, path = {"logits": logits[:, :2], "labels": labels % 2, "member": member}, "m.npz"
-    for left_out in ("labels", "member"):
+    for left_out, said in (("labels", "to 'label'"), ("member", "--holdout-logits")):
         np.savez(tmp_path / path, **{name: arrays[name] for name in {*arrays} - {left_out}})
-        refuse("not_given", logits=tmp_path / path)
+        error = refuse("not_given", logits=tmp_path / path)
+        assert error.hint.startswith("If a column or array holds it, rename it to ")
+        assert said in error.hint
     hard = np.eye(4, dtype=int)[labels]
     save(pd.DataFrame({"p": labels % 2}), tmp_path / "p.csv")
     for given in ({}, {"labels": labels}, {"membership": member}):

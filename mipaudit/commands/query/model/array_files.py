@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from mipaudit.model.message import Finding, Message
     from mipaudit.statements.provenance import InputFile, Provenance
 
+RENAME: Final = "If a column or array holds it, rename it to '{}'."
 LABEL_HINT: Final = "Number the classes in the order of the outputs, from 0."
 # Others are about options and noise, which there are none of here.
 _HINTS: Final = {
@@ -190,8 +191,8 @@ def _chosen_name(
             "not_given",
             f"{file.name}: no column or array in it is called {quoted_name(names[0])}, and "
             f"there is no file of its own for {what}.",
-            f"Add `{what}` FILE, or save it with the outputs: as a column of a table, or "
-            "by numpy.savez(path, logits=..., labels=..., member=...).",
+            f"{RENAME.format(names[0])} Or add `{what}` FILE, or save it with the outputs: as "
+            "a column of a table, or by numpy.savez(path, logits=..., labels=..., member=...).",
         )
     held = _held_in(file)
     if "" in held or (len(held) == 1 and dimensions == 1):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from mipaudit.commands.query.model.array_files import (
     LABEL_HINT,
+    RENAME,
     ModelQuery,
     column,
     coordinates,
@@ -27,6 +28,7 @@ from mipaudit.commands.query.model.array_files import (
 )
 from mipaudit.commands.query.model.options import LossesOptions
 from mipaudit.data.model_outputs import LABELS, ROUNDING, add_up, stems, sum_tolerance, within
+from mipaudit.data.parts import other_hints
 from mipaudit.data.tables.records import rounded_alike
 from mipaudit.data.tables.splits import Coordinates
 from mipaudit.data.tables.table import Whole, open_whole
@@ -48,6 +50,7 @@ _BOTH: Final = (
     "Mark members with 1 and holdout records with 0, or give the holdout in a file of its own, "
     "with `holdout_logits` or `holdout_probabilities`."
 )
+_KINDS: Final = ("probabilities", "logits")
 ModelScore = Literal[
     "loss", "conf_true", "conf_max", "entropy", "mod_entropy", "margin", "phi", "correct"
 ]
@@ -286,11 +289,10 @@ def _stored(given: tuple[Any, Any], name: str) -> _Stored:
     file = open_whole(given[0] if logits else given[1], name, several=True)
     wanted, other = (_LOGITS, _PROBABILITIES) if logits else (_PROBABILITIES, _LOGITS)
     if file.table is None and find(file, other) and not find(file, wanted):
-        called = ("logits", "probabilities")
         raise InputError(
             "other_outputs",
-            f"{file.name}: it holds {called[logits]}, but is given as {called[not logits]}.",
-            f"Use --{called[logits]}.",
+            f"{file.name}: it holds {_KINDS[not logits]}, but is given as {_KINDS[logits]}.",
+            f"Use --{_KINDS[not logits]}.",
         )
     found = coordinates(file, wanted, reserved=(*LABELS, *CANDIDATES), classes=not logits)
     # Sums round by how an array lies in memory, which must not tell files apart.
@@ -309,7 +311,7 @@ def _answers(
     asked: LossesOptions, name: str, stored: _Stored, reference: _Stored | None, *, need: bool
 ) -> _Answers:
     """Return what the model said of one class of records, or of all."""
-    file, _, held = stored
+    file, logits, held = stored
     names = held.columns
     log_p, findings = _log_probabilities(stored)
     rows, classes = log_p.shape
@@ -332,7 +334,11 @@ def _answers(
         elsewhere = find(label_file, CANDIDATES) and not find(file, CANDIDATES)
         found = opened(asked.membership, "the membership")
         member_file = found or (label_file if elsewhere else file)
-        member = members_of(member_file, alone=found is not None)
+        add = (
+            f"Or add `membership` FILE, or, where all are members, `holdout_{_KINDS[logits]}` FILE."
+        )
+        with other_hints({"not_given": f"{RENAME.format('member')} {add}"}):
+            member = members_of(member_file, alone=found is not None)
         require_rows(member.size, rows, member_file.name)
     compared, others = None, []
     if reference is not None:
