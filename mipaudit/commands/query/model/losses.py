@@ -334,9 +334,7 @@ def _answers(
         elsewhere = find(label_file, CANDIDATES) and not find(file, CANDIDATES)
         found = opened(asked.membership, "the membership")
         member_file = found or (label_file if elsewhere else file)
-        add = (
-            f"Or add `membership` FILE, or, where all are members, `holdout_{_KINDS[logits]}` FILE."
-        )
+        add = f"Or add `membership` FILE or, if all are members, `holdout_{_KINDS[logits]}` FILE."
         with other_hints({"not_given": f"{RENAME.format('member')} {add}"}):
             member = members_of(member_file, alone=found is not None)
         require_rows(member.size, rows, member_file.name)
