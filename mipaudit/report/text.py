@@ -272,7 +272,8 @@ def one_line(walk: Walk) -> str:
     line = first
     if len(line) > _LINE:
         pieces = list(itertools.accumulate(re.split(_PAUSE, line)))
-        kept = [piece for piece in pieces if len(piece) <= _LINE - len(_CUT)]
+        fitting = (piece for piece in pieces if len(piece) <= _LINE - len(_CUT))
+        kept = [piece for piece in fitting if piece.count("(") == piece.count(")")]
         line = kept[-1].rstrip(";:,") + _CUT if kept else shorten(line, _LINE, placeholder=_CUT)
     for part in rest:
         longer = f"{line}{' ' if line.endswith(('.', ':', _CUT)) else '; '}{part}"

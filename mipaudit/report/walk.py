@@ -32,7 +32,16 @@ from mipaudit.report.blocks import (
     short_names,
 )
 from mipaudit.report.layout import Cases, Layout, Table, Where, words_of
-from mipaudit.report.messages.told import Fields, Mood, briefly, entry_of, filled, is_serious, told
+from mipaudit.report.messages.told import (
+    Fields,
+    Mood,
+    briefly,
+    entry_of,
+    filled,
+    is_serious,
+    names_in,
+    told,
+)
 from mipaudit.statements.kinds import kind_of, named
 from mipaudit.statements.printable_names import safe_name
 from mipaudit.statements.rounding import count_text
@@ -142,9 +151,12 @@ class Walk:
     @property
     def line(self) -> tuple[str, ...]:
         """The answer in parts, the most important first, the middle of its names left out."""
-        said = _said(briefly(self._answer))
+        design: Any = getattr(self.report, "design", None)
+        named = (*getattr(design, "score_columns", ()), *names_in(self._answer))
+        names = short_names(dict.fromkeys(named))
+        said = _said(briefly(self._answer, names))
         values = {**_flat(self._answer), "verdict": self._answer.code.removeprefix("answer_")}
-        beside = _said(briefly(Message("beside_verdict", values))).splitlines()
+        beside = _said(briefly(Message("beside_verdict", values), names)).splitlines()
         if said.endswith(":"):  # what follows stands in the first table
             grid = next(self.tables(0))
             beside += map(" ".join, zip(grid.head, grid.rows[0], strict=True))

@@ -95,7 +95,15 @@ BOUNDS: Final[Texts] = {
 # What an audit of epsilon answers and remarks.
 EPSILON: Final[Texts] = {
     "claim_refuted": "- CLAIM REFUTED{BESIDE}",
-    "claim_refuted.line": "CLAIM REFUTED[. {limit}][: {reason}{limit:unless}]",
+    "claim_refuted.line": "CLAIM REFUTED: {reason}[. {limit}]",
+    "claim_not_refuted.line": "CLAIM NOT REFUTED, not verified: {reason}[. {limit}]",
+    "not_as_claimed.line": "not {claimed}[, {worth}]",
+    "nothing_against_claim.line": "{claimed}",
+    "one_model_tests_nothing.line": "one model neither refutes nor verifies {claimed}",
+    "coins_test_nothing.line": "without fair coins, the run neither refutes nor verifies {claimed}",
+    "claimed_epsilon.line": "({epsilon:number}, {delta:number})-DP",
+    "claimed_mu.line": "{mu:number}-GDP",
+    "epsilons_refuted.line": "Every epsilon below {lower:figure} is refuted.",
     "claim_not_refuted": "CLAIM NOT REFUTED{BESIDE}",
     "claim_not_certifiable": "? NOTHING CERTIFIED{BESIDE}",
     "epsilon_limited": "{limit} No claim was given: no verdict.",

@@ -19,6 +19,8 @@ _PHRASES: Final = {
     "COPIED": "[Exact copies of records are in the release{copied:said}. ]",
     "NO_LEAK": "[ apart from these{copied:said}]: the advantage with {score:quoted} is at least "
     "{lower:least}{SHARED}{BLIND}[, at most {upper:most} {against:class}].{NO_VERDICT}",
+    "FOUND": "[ apart from these{copied:said}]: {score:quoted} at least {lower:least}[, at most "
+    "{upper:most} ({against:attackers})]. No limit given.",
     "COMPARED": " ({prior:compared})",
     "RIGHT": "be right at least {lower:right_least} times in 100",
     "SEES": "n attacker who sees the score {score:quoted}",
@@ -72,6 +74,18 @@ ESTIMATE: Final[Texts] = {
         "mipaudit shift says whether the records differ without the release.{NO_VERDICT}",
         unsaid=_LITTLE,
     ),
+    "no_leak.line": "{COPIED}No leak is shown{FOUND}",
+    "no_leak_of_advantage.line": "{COPIED}The advantage shows no leak{FOUND}",
+    "auc_above_chance.line": "{COPIED}Members and holdout differ: AUC of {score:quoted} at least "
+    "{lower:least}, above chance.{NO_VERDICT}",
+    "tpr_above_chance.line": "{COPIED}Members and holdout differ: TPR at FPR {fpr:percent} of "
+    "{score:quoted} at least {lower:least}, above chance.{NO_VERDICT}",
+    "differ_by_test.line": "{COPIED}Members and holdout differ (exact test, p = {p:most}); no "
+    "limit shows how much that reveals.{NO_VERDICT}",
+    "leaks_beyond_records.line": "Membership leaks beyond the records: seeing {score:quoted} gives "
+    "an advantage of at least {lower:least}[, on an assertion{asserted:said}].{NO_VERDICT}",
+    "told_apart.line": "Members and holdout differ, perhaps by the records alone: {score:quoted} "
+    "gives an advantage of at least {lower:least}.{NO_VERDICT}",
     "no_leak": Entry("{COPIED}No leak is shown{NO_LEAK}", unsaid=_LITTLE),
     "no_leak_of_advantage": Entry("{COPIED}The advantage shows no leak{NO_LEAK}", unsaid=_LITTLE),
     # The same as right guesses, for everybody.

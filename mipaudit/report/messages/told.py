@@ -164,12 +164,26 @@ def told(message: Message) -> str:
     return about + filled(entry_of(message).sentence, message.values)
 
 
-def briefly(message: Message) -> Message:
-    """Return a message in fewer words where it has such, as those within; names are cut."""
+def names_in(message: Message) -> Iterator[str]:
+    """Yield the names in a message and in those within it."""
+    for name, one in message.values.items():
+        if isinstance(one, Message):
+            yield from names_in(one)
+        elif name in _NAMES and isinstance(one, str):
+            yield one
+
+
+def briefly(message: Message, names: Mapping[str, str]) -> Message:
+    """Return a message in fewer words where it has such, as those within.
+
+    Args:
+        message: of any code.
+        names: short ones, no two the same; names that are not among them are cut in the middle.
+    """
     values = {
-        name: briefly(one)
+        name: briefly(one, names)
         if isinstance(one, Message)
-        else short_name(one)
+        else names.get(one, short_name(one))
         if name in _NAMES and isinstance(one, str)
         else one
         for name, one in message.values.items()

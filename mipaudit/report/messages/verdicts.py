@@ -14,6 +14,10 @@ _PHRASES: Final = {
     "BESIDE": "[, assuming that {assuming}][, with {waived:count} {waived:waiver|waivers}][; "
     "records appear in the release unchanged{copies:said}][; columns that may be scores were left "
     "out{left_out:said}][; a waiver matches no limit{unmatched:said}]: {reason}.",
+    "BETWEEN": "{quantity:checked}[ at least {lower:least}][, at most {upper:most} "
+    "({against:attackers})]{LIMIT}",
+    "IF": "[ on an assumption{assuming:said}][, records copied{copies:said}][, columns left "
+    "out{left_out:said}]",
     "OPEN": "{quantity:checked}{lower:known}; the limit is {limit:number}: ",
     "RISKS": "the largest risk is at least {lower:least}",
     "AT_LEAST": "{quantity:checked} is at least {lower:least}",
@@ -55,33 +59,64 @@ ANSWERS: Final[Texts] = {
 
 # The same in a line of a log, and what is added as room is left, the most important first.
 LINES: Final[Texts] = {
-    "answer_met.line": "MET[ for these attackers only{alone:said}]: {reason}",
-    "answer_waived.line": "WAIVED: {reason}",
+    "answer_met.line": "MET[ for these attackers only{alone:said}]{IF}: {reason}",
+    "answer_waived.line": "WAIVED{OF}{IF}: {reason}",
     "answer_not_met.line": "NOT MET: {reason}",
-    "answer_inconclusive.line": "INCONCLUSIVE: {reason}",
-    "answer_consistent.line": "CONSISTENT: {reason}",
+    "answer_inconclusive.line": "INCONCLUSIVE[, let pass by this policy{passes:said}][, a failure "
+    "by this policy{fails:said}]{IF}: {reason}",
+    "answer_consistent.line": "CONSISTENT, not proved: {reason}",
     "answer_vacuous.line": "VACUOUS: {reason}",
     **dict.fromkeys(("of_score.line", "of_named.line"), "{score:quoted}: {reason}"),
     "of_query.line": "{query:quoted}: {reason}",
-    **dict.fromkeys(("waived.line", "waiver_ended.line"), "{reason}"),
+    "waived.line": "{reason}",
+    "waiver_ended.line": "waiver expired {expires}: {reason}",
     **dict.fromkeys(
         ("open.line", "open_settled_by.line", "open_unpromised.line", "open_in_report.line"),
-        "{quantity:checked}[ at least {lower:least}][, at most {upper:most} "
-        "({against:attackers})]{LIMIT}",
+        "{BETWEEN}",
+    ),
+    "no_upper_limit.line": "{BETWEEN}, with no upper limit",
+    **dict.fromkeys(
+        ("perhaps_of_records.line", "explained_by_records.line", "beyond_records.line"),
+        "{quantity:checked} at least {lower:least}{LIMIT}: the records alone may explain it",
+    ),
+    **dict.fromkeys(
+        (
+            "unbounded_records.line",
+            "unbounded_records_or_assert.line",
+            "unbounded_records_or_assert_under.line",
+        ),
+        "{quantity:checked} at least {lower:least}{LIMIT}: the records alone may explain all of it",
+    ),
+    **dict.fromkeys(
+        (
+            "hidden_by_records.line",
+            "hidden_by_records_alike.line",
+            "hidden_by_difference.line",
+            "hidden_by_difference_or_assert.line",
+        ),
+        "{quantity:checked} at most {upper:most} ({against:attackers}){LIMIT}: a leak can be "
+        "hidden",
+    ),
+    "open_beside_records.line": "{BETWEEN}: open even if the records explain nothing",
+    **dict.fromkeys(
+        ("risk_open.line", "risk_open_settled_by.line"),
+        "largest risk at least {lower:least}, of every {cells} at most {upper:most}{LIMIT}",
     ),
     "within_limit.line": "{quantity:checked} at most {upper:within} ({against:attackers}){LIMIT}",
     "above_limit.line": "{quantity:checked} at least {lower:above}{LIMIT}",
+    "claim_consistent.line": "advantage at least {lower:least}; the claim allows {allowed:most}",
+    "claim_beside_unbounded_records.line": "{reason} (the records' part is unknown)",
+    "claim_beside_records.line": "{reason} (beyond the records' {most:most})",
     "claim_contradicted.line": "{ADVANTAGE}, above the {allowed:most} that the claim allows",
     "named_within.line": "{subject} is at most {upper:within}{among:whom}{LIMIT}",
     "named_open.line": "{subject}[ at least {lower:least}][, at most {upper:most}]{among:whom}"
     "{LIMIT}",
     "named_above.line": "{subject} is at least {lower:above}{among:whom}{LIMIT}",
     "beside_verdict": "[accepted by {person} until {expires}\n{status:said}][the waiver by "
-    "{person} expired after {expires}\n{status:unless}][records appear in the release "
-    "unchanged\n{copies:said}][needs about {records_to_settle:count} records\n][assuming that "
-    "{assuming}\n][a waiver matches no limit\n{unmatched:said}][columns that may be scores were "
-    "left out\n{left_out:said}][this policy lets it pass\n{passes:said}][this policy counts it as "
-    "a failure\n{fails:said}][{alike:count} of {limits:count} limits are {verdict:status}\n]",
+    "{person} expired after {expires}\n{status:unless}][needs about "
+    "{records_to_settle:count} records\n][assuming that {assuming}\n][a waiver matches no "
+    "limit\n{unmatched:said}][{alike:count} of {limits:count} limits {alike:is|are} "
+    "{verdict:status}\n]",
 }
 
 # What decided a verdict, or withheld it.
