@@ -108,8 +108,46 @@ def test_a_log_says_what_is_released_and_how_many_records_would_settle_it():
         frame.assign(exact_copy=member & (frame.index % 40 == 0)), max_advantage=0.01
     )
     line, beside = answer_line(copies)
-    assert line.endswith("; records appear in the release unchanged.")
+    assert line.startswith("NOT MET, records copied: advantage at least ")
     assert [one.startswith("Exact copies: 5 of 200 members") for one in beside] == [True]
+
+
+EXPIRED = {"max_advantage": 0.33, "waivers": [{**WAIVER, "person": "J", "expires": "2026-01-01"}]}
+RESTS_ON = [
+    ({"max_advantage": 0.99, "rows_are": "independent"}, "MET on an assumption: "),
+    (
+        {**EXPIRED, "rows_are": "independent"},
+        "NOT MET on an assumption: waiver expired 2026-01-01: ",
+    ),
+    (
+        {"max_advantage": 0.33, "on_inconclusive": "pass", "rows_are": "independent"},
+        "INCONCLUSIVE, let pass by this policy on an assumption: ",
+    ),
+    (
+        {"claimed_epsilon": 1, "rows_are": "independent"},
+        "CONSISTENT, not proved on an assumption: ",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "said"), RESTS_ON)
+def test_a_log_says_what_the_answer_rests_on_before_the_figure(given, said):
+    random = np.random.default_rng(1)
+    member = np.repeat([True, False], 200)
+    ids = np.tile(np.repeat(np.arange(100), 2), 2) + 1000 * member
+    frame = pd.DataFrame({"id": ids, "member": member, "s": random.normal(member * 0.4)})
+    line, _ = answer_line(mipaudit.estimate(frame, score_col="s", **given))
+    assert line.startswith(said)
+    assert len(line) <= 120
+
+
+def test_a_log_tells_names_apart_that_are_alike_at_both_ends():
+    random = np.random.default_rng(1)
+    member = np.repeat([True, False], 200)
+    names = [f"{'A' * 12}{at}{'A' * 12}" for at in (1, 2)]
+    scores = {one: random.normal(member * (at + 1)) for at, one in enumerate(names)}
+    line, _ = answer_line(mipaudit.compare(pd.DataFrame({"member": member, **scores})))
+    assert len(set(re.findall(r"'([^']*)'", line))) == 2
 
 
 @pytest.mark.parametrize("length", range(1, 400, 7))

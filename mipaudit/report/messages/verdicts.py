@@ -60,11 +60,11 @@ ANSWERS: Final[Texts] = {
 # The same in a line of a log, and what is added as room is left, the most important first.
 LINES: Final[Texts] = {
     "answer_met.line": "MET[ for these attackers only{alone:said}]{IF}: {reason}",
-    "answer_waived.line": "WAIVED{OF}{IF}: {reason}",
-    "answer_not_met.line": "NOT MET: {reason}",
+    "answer_waived.line": "WAIVED{IF}: {reason}",
+    "answer_not_met.line": "NOT MET{IF}: {reason}",
     "answer_inconclusive.line": "INCONCLUSIVE[, let pass by this policy{passes:said}][, a failure "
     "by this policy{fails:said}]{IF}: {reason}",
-    "answer_consistent.line": "CONSISTENT, not proved: {reason}",
+    "answer_consistent.line": "CONSISTENT, not proved{IF}: {reason}",
     "answer_vacuous.line": "VACUOUS: {reason}",
     **dict.fromkeys(("of_score.line", "of_named.line"), "{score:quoted}: {reason}"),
     "of_query.line": "{query:quoted}: {reason}",
