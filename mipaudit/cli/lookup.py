@@ -130,9 +130,11 @@ def other_names() -> Iterator[_Line]:
     text = "" if path is None else _MARKUP.sub(r"\1", page_text(path))
     for part in _SECTION.split(text)[1:]:
         section, _, rest = part.partition("\n")
-        for row in _ROW.findall(rest)[1:]:
-            there, _, here = row.partition(" | ")
-            yield _Line(there, here.replace(" | ", "; "), (there, section))
+        table = [re.split(r" \|(?: |$)", one) for one in _ROW.findall(rest)]
+        for there, here, *more in table[1:]:
+            cells = zip(table[0][2:], more, strict=False)
+            beside = (f"{head}: {cell}" for head, cell in cells if cell)
+            yield _Line(there, "; ".join((here, *beside)), (there, section))
 
 
 def texts() -> dict[str, str]:

@@ -160,7 +160,7 @@ FOUND = {
     "unlearning": "machine unlearning, forget set  mipaudit estimate",
     "safe room": "mipaudit summarize --min-cell",
     "singling out": "singling out: can records that identify",
-    "linkability": "linkability: can records of one person",
+    "linkability": "no; not answered: linking records within a release",
     "k-anonymity": "k-anonymity, l-diversity",
     "rmia": "mipaudit computes LiRA, not RMIA",
     "mia": "Commands (mipaudit COMMAND --help): estimate  ",

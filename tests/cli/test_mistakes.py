@@ -17,7 +17,9 @@ from tests.within import run_within
 MISTAKES = [
     # Files of several audits, of one class, of more than two labels.
     ("estimate model_0.csv model_1.csv", "`mipaudit compare FILES --baseline NAME`"),
+    ("estimate coins_0.csv coins_1.csv coins_2.csv", "`mipaudit compare FILES --baseline NAME`"),
     ("estimate ids.csv", "Give --unit-col id"),
+    ("estimate long.csv", 'Give --where "model = VALUE" for one of the audits'),
     ("estimate m.csv h.csv", "For scores of one class: --members FILE --holdout FILE."),
     ("estimate --members m.csv --holdout loss.csv", "the same name in every file"),
     ("estimate three.csv", "Rows of known labels: train 30, val 10, test 20. --member-value train"),
@@ -108,6 +110,8 @@ def folder(tmp_path_factory):
         "s.csv": table,
         "model_0.csv": numbered,
         "model_1.csv": numbered.assign(score=rng.normal(size=60)),
+        **{f"coins_{at}.csv": numbered.assign(member=np.roll(member, at)) for at in range(3)},
+        "long.csv": pd.concat([numbered.assign(model=at) for at in range(3)]),
         "ids.csv": numbered.assign(id=np.arange(60) // 4),
         "m.csv": table[["score"]],
         "h.csv": table[["score"]] + 1,

@@ -40,6 +40,7 @@ _COMPARED_FILES: Final = (
     "If each file is an audit of its own, as of another model: `mipaudit compare FILES --baseline "
     "NAME`, or `mipaudit.estimate_many` in Python. "
 )
+_SEVERAL: Final = 3  # files; two may be the members and the holdout
 _INDEPENDENT: Final = "`rows_are` independent if they are (every verdict says so)"
 
 
@@ -72,7 +73,7 @@ def check_ids(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ...]:
         raise InputError(
             "duplicate_ids",
             f"{values} in both classes: {ids:,}. A record is either a member or holdout.",
-            hint,
+            f"{files_hint(source, _SEVERAL)}{hint}",
         )
     raise InputError(
         "repeated_ids",
@@ -202,14 +203,16 @@ def _counts(hashes: Hashes) -> NDArray[np.int64]:
 
 
 def _ways_out(column: str, split: str | None) -> str:
+    unit = f"`unit_col` {safe_name(column)} `unit_rows` one|mean|max|min|sum for one score each"
     audits = '`where` "COLUMN = VALUE" if the file holds several audits'
     if split is not None:
+        # One score of a person from all audits together would be an audit of none of them.
         name = safe_name(split)
-        audits = (
-            f"`where` \"{name} = VALUE\" for one of the audits that column '{name}' tells apart"
+        unit, audits = (
+            f"`where` \"{name} = VALUE\" for one of the audits that column '{name}' tells apart",
+            unit,
         )
-    unit = f"`unit_col` {safe_name(column)} `unit_rows` one|mean|max|min|sum"
-    return f"Give {unit} for one score each, or {audits}, or {_INDEPENDENT}."
+    return f"Give {unit}, or {audits}, or {_INDEPENDENT}."
 
 
 # Of about so many rows the multiplicities are counted: values are chosen by their hash.

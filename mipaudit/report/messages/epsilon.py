@@ -103,7 +103,6 @@ EPSILON: Final[Texts] = {
     "coins_test_nothing.line": "without fair coins, the run neither refutes nor verifies {claimed}",
     "claimed_epsilon.line": "({epsilon:number}, {delta:number})-DP",
     "claimed_mu.line": "{mu:number}-GDP",
-    "epsilons_refuted.line": "Every epsilon below {lower:figure} is refuted.",
     "claim_not_refuted": "CLAIM NOT REFUTED{BESIDE}",
     "claim_not_certifiable": "? NOTHING CERTIFIED{BESIDE}",
     "epsilon_limited": "{limit} No claim was given: no verdict.",
