@@ -37,11 +37,10 @@ def report_exit(report: AnyReport, *, exit_zero: bool) -> int:
         return OK
     verdict = getattr(report, "verdict", None)
     if verdict is not None:
-        from mipaudit.statements.provenance import waiver_day
         from mipaudit.statements.verdict import standing
 
         # A stored one may rest on a waiver that has ended since.
-        return verdict_exit(standing(report, waiver_day()).verdict)
+        return verdict_exit(standing(report).verdict)
     claim = getattr(report, "claim", None)
     refuted = claim is not None and claim.status == "refuted"
     failed = not getattr(report, "passed", True) or not getattr(report, "agrees", True)

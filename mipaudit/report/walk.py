@@ -88,12 +88,11 @@ def walk_of(report: AnyReport) -> Walk:
     kind = kind_of(report.command)
     before: list[str] = []
     if getattr(report, "policy", ()):
-        from mipaudit.statements.provenance import waiver_day
         from mipaudit.statements.verdict import stale_waiver, standing
 
-        stale = stale_waiver(report, waiver_day())
+        stale = stale_waiver(report)
         before = [] if stale is None else [_said(stale)]
-        report = standing(report, waiver_day())
+        report = standing(report)
     before += chosen_words(report)
     return Walk(report, named(kind.layout), import_module(kind.conclusion), before)
 

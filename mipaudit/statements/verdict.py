@@ -192,23 +192,23 @@ def _waiver_remarks(waivers: Sequence[Waiver], checks: Sequence[Check]) -> tuple
     return tuple(found)
 
 
-def _ended(report: AnyReport, today: date) -> list[Check]:
+def _ended(report: AnyReport) -> list[Check]:
     """Return the checks of any report that a waiver bore, and bears no longer."""
     checks: Sequence[Any] = getattr(report, "policy", ())
     waivers = [getattr(one, "waived", None) for one in checks]
-    pairs = zip(checks, waivers, strict=True)
+    pairs, today = zip(checks, waivers, strict=True), waiver_day()
     return [one for one, waiver in pairs if waiver is not None and waiver.expired(today)]
 
 
-def stale_waiver(report: AnyReport, today: date) -> Finding | None:
+def stale_waiver(report: AnyReport) -> Finding | None:
     """Return that a waiver bore the verdict of a report and bears it no longer; None for none."""
-    days = [one.waived.expires for one in _ended(report, today) if one.waived]
+    days = [one.waived.expires for one in _ended(report) if one.waived]
     return Finding.of("waiver_expired", day=min(days)) if days else None
 
 
-def standing(report: Any, today: date) -> Any:  # noqa: ANN401 - of any kind
+def standing(report: Any) -> Any:  # noqa: ANN401 - of any kind
     """Return a report as its waivers stand: where one has ended, its limit fails."""
-    ended = _ended(report, today)
+    ended = _ended(report)
     if not ended:
         return report
     checks = tuple(

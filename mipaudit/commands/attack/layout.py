@@ -45,8 +45,7 @@ LAYOUT: Final = Layout(
                 "estimate.[ ┃ is the limit{drawn:said}.]"
             ),
             legend="Advantage, [{guessing:best}][0{guessing:unless}] to 1, each row alone; any "
-            "attacker: the best."
-            "[ ┃: limit{drawn:said}.]",
+            "attacker: the best.[ ┃: limit{drawn:said}.]",
             short=None,
             whole=False,
             picture="intervals",

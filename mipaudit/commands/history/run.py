@@ -19,7 +19,7 @@ from mipaudit.options.values import path_of
 from mipaudit.output.stored_report import foreign, read_report, report_bytes, why_unread
 from mipaudit.report.codec import to_json
 from mipaudit.statements.printable_names import quoted_name, safe_name
-from mipaudit.statements.provenance import InputFile, provenance, waiver_day
+from mipaudit.statements.provenance import InputFile, provenance
 from mipaudit.statements.rounding import count_text, number_text
 from mipaudit.statements.verdict import beside_verdict, stale_waiver, standing
 
@@ -167,7 +167,7 @@ def _apart(stored: Sequence[_Stored]) -> list[_Told]:
 
 
 def _past(one: _Stored) -> PastReport:
-    report: Any = standing(one.report, waiver_day())
+    report: Any = standing(one.report)
     verdict = getattr(report, "verdict", None)
     declared = report.provenance.declared
     waivers = [check.waived for check in _checks(report) if check.waived is not None]
@@ -261,7 +261,7 @@ def _findings(found: Sequence[_Told], passed: Sequence[str]) -> Iterator[Finding
     looks: defaultdict[tuple[str, ...], list[PastReport]] = defaultdict(list)
     named: defaultdict[tuple[str, str], list[PastReport]] = defaultdict(list)
     for report, past in found:
-        stale = stale_waiver(report, waiver_day())
+        stale = stale_waiver(report)
         if stale is not None:
             yield stale.with_values(stale.code, where=past.name)
         digests = [file.sha256 or "" for file in report.provenance.inputs]

@@ -6,7 +6,6 @@ import json
 import math
 import re
 from collections import Counter
-from contextlib import nullcontext
 from dataclasses import fields
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
@@ -92,7 +91,7 @@ def verification(data: bytes, report: AnyReport, again: AnyReport, *, digest: st
 
 def stale(report: AnyReport) -> tuple[Finding, ...]:
     """Return that a waiver of the report has expired since, which `render` says too."""
-    found = stale_waiver(report, waiver_day())
+    found = stale_waiver(report)
     return () if found is None else (found,)
 
 
@@ -191,24 +190,34 @@ def _page(data: bytes, report: AnyReport, *, same_version: bool) -> Iterator[Ver
     """Compare what a page shows with what its report says: a reader sees the page alone."""
     if not is_page(data):
         return
-    from mipaudit.report.forms import report_as
-
-    # Drawn while its waivers held, or since then.
-    made = getattr(report, "rejudged", None) or report.provenance
-    drawn = []
-    for day in (as_of(time_of(made.created)), nullcontext()):
-        with day:
-            drawn += [report_as(report, "html", full=full).encode() for full in (False, True)]
-    if data in drawn:
+    words = re.sub(_DRAWING, b"", data)
+    again = (one for one in _drawn_again(report) if re.sub(_DRAWING, b"", one) == words)
+    drawn = next(again, None)
+    if drawn == data:
         yield compared_part("page", 1, 0, "drawn again from the report that it carries: the same")
     elif not same_version:
         text = "drawn by another version: what it shows was not compared with what it carries"
         yield noted_part("page", text)
-    elif re.sub(_DRAWING, b"", data) in (re.sub(_DRAWING, b"", one) for one in drawn):
+    elif drawn is not None:
         text = "its words are those of its report; its pictures were drawn otherwise, not compared"
         yield noted_part("page", text)
     else:
         yield compared_part("page", 1, 1, "it does not show what the report that it carries says")
+
+
+def _drawn_again(report: AnyReport) -> Iterator[bytes]:
+    """Yield the pages that may show a report: while its waivers held, or since; folded, or whole.
+
+    The likeliest comes first, since a page takes a while to draw.
+    """
+    from mipaudit.report.forms import report_as
+
+    made = time_of((getattr(report, "rejudged", None) or report.provenance).created)
+    for day in dict.fromkeys((made.date(), waiver_day())):
+        for full in (False, True):
+            with as_of(made, day):
+                page = report_as(report, "html", full=full).encode()
+            yield page
 
 
 def _as_stated(then: Provenance) -> VerifiedPart:

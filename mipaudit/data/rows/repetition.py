@@ -203,16 +203,14 @@ def _counts(hashes: Hashes) -> NDArray[np.int64]:
 
 
 def _ways_out(column: str, split: str | None) -> str:
-    unit = f"`unit_col` {safe_name(column)} `unit_rows` one|mean|max|min|sum for one score each"
-    audits = '`where` "COLUMN = VALUE" if the file holds several audits'
+    each = f"`unit_col` {safe_name(column)} `unit_rows` one|mean|max|min|sum for one score each"
+    ways = each, '`where` "COLUMN = VALUE" if the file holds several audits'
     if split is not None:
-        # One score of a person from all audits together would be an audit of none of them.
+        # It comes first: one score of a person from all audits would be an audit of none.
         name = safe_name(split)
-        unit, audits = (
-            f"`where` \"{name} = VALUE\" for one of the audits that column '{name}' tells apart",
-            unit,
-        )
-    return f"Give {unit}, or {audits}, or {_INDEPENDENT}."
+        audit = f"`where` \"{name} = VALUE\" for one of the audits that column '{name}' tells apart"
+        ways = audit, each
+    return f"Give {', or '.join((*ways, _INDEPENDENT))}."
 
 
 # Of about so many rows the multiplicities are counted: values are chosen by their hash.

@@ -7,7 +7,6 @@ by the other.
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mipaudit.errors import UsageError
@@ -16,17 +15,18 @@ from mipaudit.report.blocks import Case, plain
 from mipaudit.report.codec import table_rows
 from mipaudit.report.messages.told import told
 from mipaudit.report.messages.words import class_words
+from mipaudit.report.origin import bare_name
 from mipaudit.report.walk import Walk, walk_of
 from mipaudit.statements import rounding
 from mipaudit.statements.kinds import Kind, kind_of
 from mipaudit.statements.printable_names import first_names, safe_name
-from mipaudit.statements.provenance import InputFile, waiver_day
 from mipaudit.statements.verdict import stale_waiver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mipaudit.statements.any_report import AnyReport
+    from mipaudit.statements.provenance import InputFile
 
 NONE: Final = "none"
 AT_LEAST: Final = "at least"
@@ -172,7 +172,7 @@ def sha256_of(one: InputFile) -> str | None:
 
 def require_standing(report: AnyReport) -> None:
     """Refuse a verdict that a waiver bore and bears no longer: none would be reached now."""
-    found = stale_waiver(report, waiver_day())
+    found = stale_waiver(report)
     if found is not None:
         raise UsageError(
             "stale_waiver",
@@ -183,7 +183,7 @@ def require_standing(report: AnyReport) -> None:
 
 def input_name(one: InputFile) -> str:
     """Return what an input is called without its folder, which may name a person or a machine."""
-    return printable(PurePosixPath(one.name).name or one.name)
+    return printable(bare_name(one.name))
 
 
 def printable(name: str) -> str:

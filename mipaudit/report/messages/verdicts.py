@@ -179,9 +179,6 @@ CHECKS: Final[Texts] = {
     # Of the largest risk in any cell.
     "risk_within_limit": "the risk of every {cells} is at most {upper:most}, within the limit of "
     "{limit:number}",
-    # Beside what the records alone may tell.
-    # A limit that is exceeded, and not held against the model.
-    # A limit that is kept over all records, and not shown to be by like ones.
     # Of a quantity that is named in words.
     "named_within": "{subject} is at most {upper:within}{among:whom}, within the limit of "
     "{limit:number}",
