@@ -41,7 +41,7 @@ _HELP = """Measure how much a release leaks about who was in its training data.
   mipaudit help                         the topics and pages of the documentation
 
 A score file has one row per record: whether the record was in the training data
-(a member) or not (holdout), and the scores that a query against the release gave it.
+(a member) or not (holdout), and its scores: numbers that a query to the release returned for it.
 
 Exit codes: 0 policy met or none given, 1 not met, 2 usage or input error,
 3 inconclusive, 70 internal error.

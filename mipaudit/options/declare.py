@@ -193,7 +193,7 @@ class Declared(NamedTuple):
         within = self.option.within
         if within is None or not within.in_help:
             return self.option.help
-        return f"{self.option.help.rstrip('.')} ({within.text})."
+        return f"{self.option.help} [{within.text}]"
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(required,))

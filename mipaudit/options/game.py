@@ -32,20 +32,22 @@ PRIOR_OPTION = free(
     within=PROBABILITY,
 )
 CONFIDENCE_OPTION = choice(
-    "Confidence of each pair of limits: 1 - alpha.",
+    "How often a pair of limits contains the true value: 1 - alpha.",
     metavar="C",
     within=CONFIDENCE,
     needs_word=lambda given: not (isinstance(given, float) and given >= USUAL_CONFIDENCE),
 )
 STRICT_OPTION = free(
-    "Use limits that hold at every sample size, where they exist. Only the AUC stays approximate, "
-    "or every limit if a seed is stated.",
+    "Use limits that hold at every sample size, where they exist. The AUC's stay approximate. If "
+    "you give a seed, all stay approximate.",
     in_python="Without a `seed`, a fresh one is drawn.",
 )
-DELTA_OPTION = free("The delta of every epsilon.", metavar="D", within=SHARE)
+DELTA_OPTION = free("The delta that goes with every epsilon.", metavar="D", within=SHARE)
 CLAIMED_EPSILON_OPTION = free("The claim to test, at `delta`.", metavar="E", within=NOT_NEGATIVE)
 SENSITIVITY_OPTION = choice(
-    "How far one record moves what gets the noise; 1 by default.", metavar="S", within=above(0)
+    "The most that one record can change what gets the noise; 1 by default.",
+    metavar="S",
+    within=above(0),
 )
 ETA_OPTION = free("The most accuracy above guessing that an attacker may have.")
 # Beyond it a rate next to 1 has too few digits left of its complement.
@@ -55,7 +57,9 @@ TRUE_POSITIVES_OPTION = count("Members that the attack called members.")
 FALSE_NEGATIVES_OPTION = count("Members that the attack did not call members.")
 FALSE_POSITIVES_OPTION = count("Holdout records that the attack called members.")
 TRUE_NEGATIVES_OPTION = count("Holdout records that the attack did not call members.")
-ADJACENCY_OPTION = free("Neighbours in the claim: one record replaced, or added or removed.")
+ADJACENCY_OPTION = free(
+    "What the claim hides: that one record was replaced, or that one was added or removed."
+)
 
 
 class Prior(Options):

@@ -82,13 +82,14 @@ class Membership(Options):
         "Read only the rows whose column COL has this value.", metavar='"COL = VALUE"', near=True
     )
     unit_col: str | None = choice(
-        "The column that names the person behind a row. Each person counts once, in one class.",
+        "The column that names the person behind a row. Each person counts once, as a member or "
+        "as holdout.",
         first=True,
         recorded_as="unit_column",
     )
     unit_rows: UnitRule | None = choice(
-        "With `unit_col`: how a person's rows make one score. Choose before you see results. "
-        "Default: one.",
+        "With `unit_col`: how a person's rows become one score. Choose before you see results. "
+        "Default: one, which takes one of the rows.",
         only_with="unit_col",
     )
     rows_are: Literal["independent"] | None = choice(
@@ -103,7 +104,9 @@ class Columns(ScoreColumns, Membership):
 
     key_col: str | None = KEY_COLUMN_OPTION
     nan: NanPolicy = choice(
-        "Missing scores: stop, count them as one value, or drop their rows.", default="error"
+        "If a score is missing: stop (error), count all missing scores as one value (category), "
+        "or drop their rows (drop).",
+        default="error",
     )
 
     @property
@@ -118,11 +121,15 @@ class Discreteness(Options):
     GROUP = "Statistics"
 
     discrete: bool = choice(
-        "The score has few values, all known: also limit all attackers.", default=False
+        "State that the score has few values, and all are known. Then an upper limit on all "
+        "attackers is shown too.",
+        default=False,
     )
 
 
-MEMBER_SIDE_OPTION = choice("Whether members score high or low, for TPR at FPR; auto finds out.")
+MEMBER_SIDE_OPTION = choice(
+    "Whether members score high or low. TPR at FPR depends on it. auto finds out."
+)
 
 
 class Sides(Options):
@@ -181,7 +188,8 @@ AGAINST_OPTION = free(
 )
 MAX_COPIES_OPTION = free(
     "Policy: at most N members may appear in the release unchanged (column exact_copy). Without "
-    "this limit, no policy is met if some do, unless about as many of the holdout do.",
+    "this limit, copies keep a policy from being met, unless chance explains them: about as many "
+    "holdout records are copied too..",
     within=at_least(0),
 )
 
@@ -229,9 +237,12 @@ class ListedPolicy(Options):
 class _ScoreLimits(_MaxAdvantage):
     GROUP = "Policy"
 
-    max_eta: float | None = free("Policy: accuracy must be at most X above guessing (eta of MIP).")
+    max_eta: float | None = free(
+        "Policy: an attacker's accuracy may exceed guessing by at most X (eta of MIP)."
+    )
     max_tpr_at_fpr: tuple[float, float] | None = free(
-        "Policy: true-positive rate at most T at false-positive rate F, as in 0.02@0.001.",
+        "Policy: at a false-positive rate of F, the true-positive rate must be at most T, as in "
+        "0.02@0.001.",
         metavar="T@F",
         read=operating_point,
         in_python="Or (0.02, 0.001).",
@@ -305,8 +316,8 @@ def seed_given(value: Given) -> SeedGiven | SeedChoice:
 
 
 CHOSEN_SEED_OPTION: Any = SEED_OPTION.but(
-    "Random seed: decides, with the scores, which rows train the attackers. fresh draws a seed and "
-    "records it. Default: the scores alone decide.",
+    "Random seed, for choosing the rows that train the attackers. fresh draws one and records "
+    "it. Default: made from the scores.",
     metavar="INTEGER|fresh",
     within=None,
     read=seed_given,
@@ -442,6 +453,7 @@ class BadParts(Options):
     GROUP = "Input"
 
     on_bad_part: Literal["error", "skip"] = choice(
-        "A file that cannot be read: stop, or leave it out and name it. No policy is met then.",
+        "If a file cannot be read: stop (error), or leave the file out and name it (skip). With "
+        "a file left out, no policy is met.",
         default="error",
     )

@@ -27,7 +27,8 @@ OUTPUT_OPTION = act(
 CURVE_OPTION = act("Write the curves to this file (.csv or .json).", metavar="FILE", recorded=True)
 QUIET_OPTION = manner(
     "Print the answer in at most 120 characters, also if a file is written. No progress bar. On "
-    "stderr only warnings (!), a policy file that is elsewhere or not yours, and what excuses.",
+    "stderr, only what you must know: warnings (!), a policy file that you may not have meant, "
+    "and settings that turn a failure into a success.",
     flag="-q/--quiet",
 )
 FORMAT_OPTION = act(
@@ -121,13 +122,14 @@ class Declared(Options):
     GROUP = "Declared, not checked"
 
     title: str | None = _text(
-        "The title of the report. Default: the names of what was read.", within=_NAME
+        "The title of the report. Default: the names of the input.", within=_NAME
     )
     release_name: str | None = _text("The name and version of the release.", recorded_as="release")
     author: str | None = _text("The person who is responsible for the report.")
     data_name: str | None = _text("The name of the training data.", recorded_as="data")
     data_subjects: int | None = manner(
-        "People an attacker could ask about, members or not. The report then also counts people.",
+        "How many people an attacker could ask about, members or not. The report then also gives "
+        "figures in people.",
         within=between(1, 10**10),  # more than live
         read=whole_number,
         recorded_as="subjects",
@@ -146,7 +148,7 @@ class Form(Declared):
     """The form of the report."""
 
     full: bool = manner(
-        "Show everything: every table and every limitation, on a page all of them open.",
+        "Show every table and every limitation. On a page, nothing is folded.",
         default=False,
     )
     format: Format | None = FORMAT_OPTION

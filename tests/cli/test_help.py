@@ -139,13 +139,13 @@ FOUND = {
     "--version": "--version",
     "install-completion": "--install-completion",
     # The glossary; one for many, and in any case.
-    "tpr": "TPR, FPR  The share of members",
-    "TPR": "TPR, FPR  The share of members",
-    "advantage": "advantage            What the best attacker",
-    "advantages": "advantage            What the best attacker",
+    "tpr": "TPR, FPR  True-positive rate",
+    "TPR": "TPR, FPR  True-positive rate",
+    "advantage": "advantage            How well the best attacker",
+    "advantages": "advantage            How well the best attacker",
     "canaries": "canary  A record made for an audit",
     "shadow models": "shadow model  A model trained like",
-    "blind-advantage": "blind advantage  What an attacker reaches",
+    "blind-advantage": "blind advantage  The advantage of an attacker",
     # Codes, and parts of a command's name.
     "lira": "Commands (mipaudit COMMAND --help): query lira  ",
     "waiver": "Policy files, settings and waivers",

@@ -148,6 +148,6 @@ def test_a_range_is_said_in_help_unless_it_is_for_errors_alone(in_help):
         file: str = required(free("Write it there.", within=range_))
 
     (one,) = declared(Written)
-    assert one.said == ("Write it there (of another form)." if in_help else "Write it there.")
+    assert one.said == ("Write it there. [of another form]" if in_help else "Write it there.")
     with pytest.raises(UsageError, match="--file must be of another form"):
         Written(file="a.x")

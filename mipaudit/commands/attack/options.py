@@ -10,7 +10,10 @@ from mipaudit.options.values import FINITE, NOT_NEGATIVE, above
 
 
 class _Attack(Sides):
-    residuals: bool = choice("The scores are residuals, whose size is attacked.", default=False)
+    residuals: bool = choice(
+        "The scores are residuals: label minus prediction. The attacks use their size.",
+        default=False,
+    )
     loss_bound: float | None = choice(
         "The loss is at most X; larger losses count as X.", within=above(0)
     )

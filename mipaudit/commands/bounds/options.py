@@ -224,7 +224,8 @@ class _Target(Options):
     accuracy: float | None = free("Target: the accuracy is at most X.")
     eta: float | None = game.ETA_OPTION.but("Target: accuracy at most X above guessing (MIP).")
     success: tuple[float, float] | None = free(
-        "Target: guesses that hit B without the record hit at most S with it (shares of cases).",
+        "Target: guesses that are right in a share B of cases without the record are right in at "
+        "most a share S with it.",
         metavar="S@B",
         read=_success_at,
         within=Range(
@@ -267,8 +268,8 @@ class _Answer(Options):
     """What is answered beside."""
 
     baseline: Sequence[float] = free(
-        "How often something about a person is guessed right without their record: re-"
-        "identification, an attribute, a reconstruction. Says how often with it.",
+        "How often an attacker guesses something about a person right without that person's "
+        "record: who they are, an attribute, a reconstruction. Shows how often with the record.",
         default=(),
         metavar="B,B,...",
         read=_shares,

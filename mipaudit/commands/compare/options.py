@@ -207,11 +207,12 @@ class CompareOptions(
             "Give several score files, or one with several score columns.",
         )
 
-    HELP = """Show which of several queries leaks most, and by how much.
+    HELP = """Show which of several scores leaks most, and by how much.
 
-Shows every query's advantage, the differences (their limits hold together for all pairs),
-which ranks are certain, the largest advantage without bias from picking it, and what two
-scores reveal together. A difference holds for a named class of attackers.
+Shows the advantage of every score, and the differences between scores, with limits that hold
+together for all pairs. Also shows which ranks are certain, the largest advantage (allowing for
+having picked the largest), and what two scores reveal together. A difference holds for a named
+class of attackers.
 
 If JSON reports of estimate are given instead of scores, shows what changed from the first
 report to the others, by the limits in the reports.

@@ -17,5 +17,5 @@ machines or folders.
 Examples:
   mipaudit doctor
   mipaudit doctor -f json
-      To send with a report of what does not work.
+      To attach when you report a problem.
 """

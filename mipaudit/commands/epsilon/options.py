@@ -80,7 +80,7 @@ class _Certifying(Options):
     )
     claimed_curve: Any = CLAIMED_CURVE_OPTION.but(read=_points_or_path, told=_called)
     true_epsilon: float | None = choice(
-        "Show what an audit finds if this is the true epsilon. Default: twice the claim.",
+        "Show what an audit would find if this were the true epsilon. Default: twice the claim.",
         metavar="E",
         within=NOT_NEGATIVE,
         only_with="claimed_epsilon",
@@ -99,7 +99,8 @@ class _Runs(Options):
     fp: int | None = game.FALSE_POSITIVES_OPTION.but("Runs without the record, guessed wrong.")
     tn: int | None = game.TRUE_NEGATIVES_OPTION.but("Runs without the record, guessed right.")
     numerator: NumeratorChoice | None = choice(
-        "With counts: which class's right guesses are used. Default: both, at half the error each.",
+        "With counts: whose right guesses are used. Default: both, each with half of the allowed "
+        "error.",
         only_with="tp",
     )
     curve: bool = free(
@@ -112,7 +113,7 @@ class _OneRun(Options):
 
     guesses: int | tuple[int, int] | None = choice(
         "One run: how many canaries to guess, or how many in and how many out, fixed before "
-        "looking. Default: several numbers that share the error.",
+        "looking. Default: several numbers are tried, and the limit allows for that.",
         metavar="R|K+,K-",
         read=one_or_two,
     )
@@ -128,8 +129,9 @@ class _OneRun(Options):
         within=Range(lambda s: _RAREST <= s <= 1 - _RAREST, "at least 0.001 and at most 0.999"),
     )
     run_col: str | None = choice(
-        "The column that names the run of a row, if one audit has several runs. Each run has its "
-        "own coins, and their number was fixed beforehand. Needs `key_col`, the canary.",
+        "The column that names the run of a row, if one audit has several runs. Each run must "
+        "have its own coins, and the number of runs must have been fixed beforehand. Needs "
+        "`key_col`, which names the canary.",
         recorded_as="run_column",
         only_with="key_col",
     )
@@ -151,10 +153,10 @@ _OF_SCORES: Final = (
 class EpsilonOptions(Scores, Classes, _Any, _Certifying, _Runs, _OneRun, Columns, Seeded, Work):
     """Scores, or counts in their place, how they came about, and a claim."""
 
-    HELP = """Find which epsilon of differential privacy the data refute.
+    HELP = """Find which promised epsilon of differential privacy the data refute.
 
-Computes a lower confidence limit on epsilon at delta. The search for the best attack is
-allowed for. What the limit certifies depends on --design, how the scores came about:
+Computes a lower confidence limit on epsilon at delta. The limit allows for the search for the
+best attack. What the limit certifies depends on --design, how the scores came about:
 
 \b
   independent-runs  a row is one run of the mechanism, with the record or without

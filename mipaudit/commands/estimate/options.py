@@ -49,14 +49,16 @@ class _Sites(Options):
     GROUP = "Input"
 
     without_site: Sequence[str] = choice(
-        "A site whose cuts were used but whose records are not in the release: its summary is not "
-        "needed. Repeat for several.",
+        "Go without the summary of this site. Its cuts were used, but its records are not in the "
+        "release. Repeat for several.",
         default=(),
         read=site_names,
     )
 
 
-JOINT_OPTION = free("Make the limits of all rows hold together: the rows share the error.")
+JOINT_OPTION = free(
+    "Make the limits of all rows hold together, with this confidence. Each becomes wider."
+)
 
 
 class _Limits(Options):
@@ -110,15 +112,16 @@ class _Blind(Options):
     GROUP = "Without the model"
 
     blind: Any = choice(
-        "A JSON report of mipaudit shift on the same records. What the records alone may reveal "
-        "does not count against the model, but cannot make a policy met.",
+        "A JSON report of mipaudit shift on the same records. Only what leaks beyond the records "
+        "themselves can make a policy not met. To be met, a policy must still hold for all that "
+        "leaks.",
         told=_blind_name,
         is_input=True,
         in_python="Or its bytes, or what shift returned.",
     )
     blind_against: Literal["thresholds", "intervals-1", "intervals-4", "bins-16"] | None = choice(
-        "Attackers on the records alone whose upper limit is shown. Decides no verdict. Default: "
-        "the widest class.",
+        "Attackers who see the records alone: an upper limit on this class is shown. Decides no "
+        "verdict. Default: the widest class.",
         only_with="blind",
     )
     blind_bound: float | None = choice(
@@ -172,7 +175,7 @@ Examples:
   zcat scores.csv.gz | mipaudit estimate - --prior 0.01
       Before seeing scores, an attacker expects 1 record in 100 to be a member.
   mipaudit estimate scores.csv --max-advantage 0.1 --blind shift.json
-      Counts only what leaks beyond the records themselves: see mipaudit shift --help.
+      Counts only what leaks beyond the records themselves. See mipaudit shift --help.
   mipaudit estimate scores.csv --prior 0.01 --metric ppv --max-metric ppv=0.5
       Of the records that an attacker calls members, at most half may be members.
 """

@@ -113,7 +113,8 @@ class _Calibration(Options):
     mechanism: Mechanism | None = choice("Allow only this kind of noise.", only_with="splits")
     shape: ShapeKind | None = choice("Allow only noise of this shape.", only_with="splits")
     protect: Protects = choice(
-        "For every record, for those that `pairs` exchanges, or for records on average.",
+        "Whom the promise covers: every record, those that `pairs` exchanges, or records on "
+        "average.",
         default="every-record",
         only_with="splits",
     )
@@ -121,7 +122,9 @@ class _Calibration(Options):
         "Units in which the total error is minimized.", default="standardised", only_with="splits"
     )
     scaled_by: Literal["upper", "value"] = choice(
-        "Scale by the upper limit, or by the estimate.", default="upper", only_with="splits"
+        "Scale the noise by the upper limit of the spread, or by its estimate.",
+        default="upper",
+        only_with="splits",
     )
     seed: int | None = SEED_OPTION.but(
         "Experiments only: knowing the seed undoes the noise.", only_with="splits"
@@ -210,7 +213,7 @@ class _Release(Options, kw_only=False):
 
 class _Unlike(Options):
     release_unlike_splits: Unlike = choice(
-        "What to do with a release far outside all splits.", default="refuse"
+        "If the release lies far outside all splits: stop, or go on.", default="refuse"
     )
 
 

@@ -36,7 +36,8 @@ MOST_CELLS: Final = 1024
 
 class _Risks(Options):
     cells: int | None = choice(
-        "About how many cells. Default: as the rows allow.", within=between(2, MOST_CELLS)
+        "About how many cells to cut the score into. Default: as many as the rows allow.",
+        within=between(2, MOST_CELLS),
     )
     min_cell: int = MIN_CELL_OPTION.but(default=10)
     tau: float = choice("List the cells with a risk above X.", default=0.5, within=BELOW_ONE)
@@ -47,16 +48,18 @@ class _Risks(Options):
         within=PROBABILITY,
     )
     top: int = free(
-        "List the N most exposed records, by row and by `key_col`.",
+        "List the N most exposed records, with their rows and keys.",
         default=0,
         within=between(0, 10_000),
     )
     by: Sequence[str] = BY_OPTION.but(default=())
     small_groups: Literal["merge", "refuse"] = choice(
-        "Groups with a class below `min_cell`.", default="merge", only_with="by"
+        "What to do with groups that have fewer members or holdout records than `min_cell`.",
+        default="merge",
+        only_with="by",
     )
     member_population: int | None = choice(
-        "The members are a random sample of N training records.", within=at_least(1)
+        "State that the members are a random sample of N training records.", within=at_least(1)
     )
     max_risk: float | None = free("Policy: the largest risk must be at most X.")
     max_copies: int | None = MAX_COPIES_OPTION
@@ -108,7 +111,8 @@ class _Written(Options):
         "The form of that file; None goes by its name.", flag=None
     )
     safe_csv: bool = choice(
-        "Put an apostrophe before keys in CSV that a spreadsheet would run.", default=False
+        "In CSV, put an apostrophe before keys that a spreadsheet would run as formulas.",
+        default=False,
     )
 
     @cached_property

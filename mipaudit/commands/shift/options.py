@@ -34,8 +34,8 @@ class _Sure(Options):
     GROUP = "Statistics"
 
     confidence: float = CONFIDENCE_OPTION.but(
-        "Confidence of each pair of limits. It must exceed that of the audit which uses the "
-        "report, because they share the error.",
+        "How often a pair of limits contains the true value. Must be higher than in the audit "
+        "that uses the report, because the audit's allowed error has to cover both.",
         default=0.975,  # half of the error of an audit at 0.95
     )  # half of the error of an audit at 0.95
 
@@ -63,7 +63,7 @@ Examples:
   mipaudit shift members.csv holdout.csv --id-col patient --ignore visit
       Keeps one row per patient and table. Counts patients who are in both tables.
   mipaudit shift members.csv holdout.csv --max-blind 0.3
-      A policy: exit code 0 if they are shown to differ no more, 1 if more, 3 if inconclusive.
+      A policy: exit code 0 if they are shown to differ by at most 0.3, 1 if by more, 3 if unclear.
   mipaudit shift members.csv holdout.csv -f json -o shift.json
       Writes the report for mipaudit estimate SCORES --blind shift.json.
 """

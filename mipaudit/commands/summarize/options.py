@@ -30,7 +30,9 @@ class _Site(Options):
         "later, with `cuts`.",
         default=False,
     )
-    site: str | None = free("The name of this site, or part. No other may have it.", read=site_name)
+    site: str | None = free(
+        "The name of this site or part. No two may have the same name.", read=site_name
+    )
     min_cell: int | None = MIN_CELL_OPTION.but(
         "Write no count of fewer records than this.", within=at_least(2)
     )
@@ -39,7 +41,7 @@ class _Site(Options):
 class SummarizeOptions(_Data, Classes, Columns, _Site, Prior, Discreteness, Seeded, Engines):
     """The rows of a site, and how they are counted."""
 
-    HELP = """Count scores into a small file; such files can be added up.
+    HELP = """Count scores into a small file. Such files can be audited together.
 
 A summary holds counts, and no record's score. mipaudit estimate reads any number of
 summaries together: from parts that were counted at different times, on different machines,

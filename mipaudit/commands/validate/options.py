@@ -17,7 +17,9 @@ _MOST_JOBS: Final = 1_024
 class _Cells(Options):
     long: bool = choice("The long form, or the short one.", default=False, off="--quick")
     estimand: Sequence[str] = choice(
-        "Only limits of this; repeat. Default: all.", default=(), recorded_as="estimands"
+        "Test only the limits of this quantity; repeat for several. Default: all.",
+        default=(),
+        recorded_as="estimands",
     )
     scenario: Sequence[str] = choice(
         "Use only this distribution; repeat for several.", default=(), recorded_as="scenarios"

@@ -41,10 +41,12 @@ class _Model(Options):
     )
     holdout_logits: Any = outputs_file(_HOLDOUT)
     holdout_probabilities: Any = outputs_file(_HOLDOUT)
-    holdout_labels: Any = outputs_file("The holdout's.")
+    holdout_labels: Any = outputs_file("The true class of each holdout record.")
 
     reference_logits: Any = outputs_file("Logits of a reference model, for the same records.")
-    reference_probabilities: Any = outputs_file("Its probabilities, in place of its logits.")
+    reference_probabilities: Any = outputs_file(
+        "Probabilities of the reference model, in place of logits."
+    )
     holdout_reference_logits: Any = outputs_file(_ALSO)
     holdout_reference_probabilities: Any = outputs_file(_ALSO)
 
@@ -158,7 +160,9 @@ class _Lira(Options):
         "Whether the target was trained with each record.", in_python="Of shape (records,)."
     )
     values: Values = choice("What the confidences are: phi is log(p / (1-p)).", default="phi")
-    variance: Variance = choice("One for all records, or each record's own.", default="fixed")
+    variance: Variance = choice(
+        "Use one variance for all records (fixed), or one for each record.", default="fixed"
+    )
     rows: Literal["models", "records"] | None = choice(
         "What a row of SHADOW is, if its shape does not show it."
     )
