@@ -181,14 +181,17 @@ def _printable(text: str) -> str:
     return "\n".join(safe_text(line, longest=_LONGEST_MESSAGE) for line in text.split("\n"))
 
 
-_CLASSES: Final = "Give members and holdout as two files: --members FILE --holdout FILE."
+_CLASSES: Final = (
+    "Give members and holdout as two files: --members FILE --holdout FILE. If each file is another "
+    "model, run the command once for each."
+)
 # What to do with a file that a command has no place for.
 _FILES: Final = {
     "query losses": "Name each file by its option: --logits FILE or --probabilities FILE, --labels "
     "FILE, --membership FILE.",
     "query lira": "Name each file by its option: --shadow FILE, --inclusion FILE, --target FILE, "
     "--membership FILE.",
-    **dict.fromkeys(("records", "attack", "attribute", "check"), _CLASSES),
+    **dict.fromkeys(("records", "attack", "attribute"), _CLASSES),
     "shift": "shift takes two tables: mipaudit shift MEMBERS HOLDOUT",
     "verify": "Did you mean --input {}?",
     "bounds": "Name the number by its option, as in --epsilon {}.",

@@ -22,7 +22,7 @@ from mipaudit.data.files.paths import FoundBlob, check_different, find_blobs
 from mipaudit.data.model_outputs import ModelOutputs
 from mipaudit.data.parts import BadPartsError, HivePart, Opened, folder_keys
 from mipaudit.data.request import ReadRequest
-from mipaudit.data.rows.repetition import check_copies, check_ids
+from mipaudit.data.rows.repetition import check_copies, check_ids, several_files
 from mipaudit.data.rows.units import stand_for_units
 from mipaudit.data.source import ScoreSource, Sides
 from mipaudit.data.words import Where, candidate_columns
@@ -289,6 +289,7 @@ def _opened(
         _require_rows(source, choice.where)
     source.chosen_words += outputs.findings(source)
     source.assumed = check_ids(source, request) or check_copies(source, request)
+    source.assumed += several_files(source)
     if request.unit_column is not None:
         source.unit_seed = source.position_seed
         rows = source.every_row().rows()

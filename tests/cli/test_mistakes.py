@@ -18,6 +18,8 @@ MISTAKES = [
     # Files of several audits, of one class, of more than two labels.
     ("estimate model_0.csv model_1.csv", "`mipaudit compare FILES --baseline NAME`"),
     ("estimate coins_0.csv coins_1.csv coins_2.csv", "`mipaudit compare FILES --baseline NAME`"),
+    ("check model_0.csv model_1.csv", "`mipaudit compare FILES --baseline NAME`"),
+    ("records model_0.csv model_1.csv", "If each file is another model, run the command once"),
     ("estimate ids.csv", "Give --unit-col id"),
     ("estimate long.csv", 'Give --where "model = VALUE" for one of the audits'),
     ("estimate m.csv h.csv", "For scores of one class: --members FILE --holdout FILE."),

@@ -1,9 +1,19 @@
 """What ``mipaudit check`` may be asked."""
 
-from mipaudit.options.scores import BadParts, Classes, Columns, Engines, Scores, Seeded
+from mipaudit.options.declare import Options, reads
+from mipaudit.options.scores import BadParts, Classes, Columns, Data, Engines, Seeded
 
 
-class CheckOptions(Scores, Classes, Columns, BadParts, Seeded, Engines):
+class _Data(Options, kw_only=False):
+    data: Data = reads(
+        "CSV (also .gz, .zst) or Parquet files, folders or patterns of such files, addresses "
+        "(s3://, gs://, az://, https://), or - for standard input. Several are one data set.",
+        flag="SCORES...",
+        repeated=True,
+    )
+
+
+class CheckOptions(_Data, Classes, Columns, BadParts, Seeded, Engines):
     """The scores, and how they are understood."""
 
     HELP = """Show what is in a score file, and whether it can be audited.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -87,6 +89,41 @@ def files_hint(source: ScoreSource, most: int) -> str:
     """Return what compares several files that each have a row of the same records."""
     files = len({partition.part for partition in source.every_row()})
     return _COMPARED_FILES if 1 < most <= files else ""
+
+
+# What files are called that are parts of one data set: by a word, or by numbers or a hash alone.
+_PART: Final = re.compile(
+    r"(?<![a-z])(?:part(?:ition)?|shard|chunk|batch|block|slice|piece|page|rank|worker|site|of)"
+    r"(?![a-z])|^[\W\d_]+$|^[0-9a-f-]{16,}$"
+)
+
+
+def several_files(source: ScoreSource) -> tuple[Finding, ...]:
+    """Return that files count as one data set, unless they look like parts of one.
+
+    Files with the same members in the same order are of the same records, whatever they are
+    called. What is far away or large is not read once more for this.
+    """
+    if source.remote or source.rows_hint > _COMPARED:
+        return ()
+    seen: dict[str, list[Mask]] = defaultdict(list)
+    for partition in source.every_row():
+        if partition.side is None:
+            seen[partition.part] += [one.member for _, one in partition.looked_at(scores=False)]
+    found = {part: np.concatenate(some) for part, some in seen.items() if some}
+    found = {part: one for part, one in found.items() if one.any() and not one.all()}
+    names = (PurePath(part).name.partition(".")[0].lower() for part in found)
+    sequences = Counter(one.tobytes() for one in found.values())
+    sure = _SURE_BITS + 2 * np.log2(max(len(found), 2))
+    alike = sum(
+        files
+        for one, files in sequences.items()
+        if files > 1 and sequence_bits(np.frombuffer(one, np.uint8).astype(np.int64)) >= sure
+    )
+    if len(found) < 2 or (not alike and all(map(_PART.search, names))):  # noqa: PLR2004 - several
+        return ()
+    case = "alike" if alike else "named"
+    return (Finding.of("files_as_one", case=case, files=len(seen), alike=alike or None),)
 
 
 def _repetition(

@@ -16,6 +16,8 @@ _PHRASES: Final = {
     "OUTPUT": ": if this is the probability of a class, {line:text} makes better scores from "
     "it.{needs:after}",
     "CLASSES": "{members:members} and {holdout:holdout}",
+    "MODELS": "If each file is another model, this answer is about no single model. For each "
+    "model: mipaudit compare FILES `baseline` NAME, or mipaudit.estimate_many in Python.",
     "HIDDEN": "At a prior of {prior:number} nobody is shown to beat blind guessing",
     "ADVICE": "Look at PPV (`metric` ppv), at TPR at FPR, or at `prior` 0.5.",
 }
@@ -96,6 +98,9 @@ FOUND_IN_INPUT: Final = {
     "What the lost digits reveal is not seen, so no policy is met. Store those rows like the "
     "others, or leave the file out.",
     # Files, and parts that were counted elsewhere.
+    "files_as_one.alike": "! All {files:count} files count as one data set, and {alike:count} of "
+    "them list their members in the same order, as files of several models do. {MODELS}",
+    "files_as_one.named": "! All {files:count} files count as one data set. {MODELS}",
     "bad_parts_skipped": "! {skipped:count} of {files:count} input files cannot be read and "
     "{skipped:is|are} left out: {names:text}. Those records are missing, perhaps not by chance: "
     "nothing here covers them.",

@@ -274,6 +274,33 @@ def test_equal_files_of_several_audits_are_told_apart_by_where(tmp_path, fails, 
     assert read(tmp_path, where="seed = 1").findings == []
 
 
+@pytest.mark.parametrize(
+    ("names", "orders", "case"),
+    [
+        ("model_0 model_1", (0, 1), "named"),
+        ("a/scores b/scores", (0, 1), "named"),
+        ("fold-1 part-1", (0, 1), "named"),
+        ("part-0 part-1", (0, 0), "alike"),
+        ("part-0 part-1 model_2", (0, 1, 0), "alike"),
+        ("part-0 part-1", (0, 1), None),
+        ("train-0-of-2 train-1-of-2", (0, 1), None),
+        ("2024-01 2024-02", (0, 1), None),
+        ("shard1 5f0c2a9e7b314d68", (0, 1), None),
+        # Members first: parts may be so, too.
+        ("part-0 part-1", (None, None), None),
+        ("part-0", (0,), None),
+    ],
+)
+def test_files_that_may_be_of_several_models_are_named(tmp_path, names, orders, case):
+    for at, (name, order) in enumerate(zip(names.split(), orders, strict=True)):
+        member = np.sort(np.arange(200) % 2)[::-1]
+        member = member if order is None else np.random.default_rng(order).permutation(member)
+        save(table(200, at).assign(member=member), tmp_path / f"{name}.csv")
+    with opened(tmp_path) as source:
+        found = [one.get("case") for one in source.assumed]
+    assert found == ([case] if case else [])
+
+
 @pytest.mark.parametrize("times", [2, 3, 10])
 def test_copied_rows_of_a_continuous_score(times):
     copies = pd.concat([table()] * times).sample(frac=1, random_state=1)

@@ -93,9 +93,9 @@ def test_every_route_gives_the_same_rows(read, write, pipe, table, csv, options)
 def test_parts_of_a_directory_are_one_table(read, write, table, csv, options):
     expected = read(write(csv), **options)
     lines = csv.splitlines(keepends=True)
-    write(stored(table.slice(0, 150), row_group_size=40), "d/a.parquet")
-    write(stored(table.slice(150, 100)), "d/b/x.parquet")
-    rest = write(gzip.compress(lines[0] + b"".join(lines[251:])), "d/z.csv.gz")
+    write(stored(table.slice(0, 150), row_group_size=40), "d/a-part.parquet")
+    write(stored(table.slice(150, 100)), "d/b/part-x.parquet")
+    rest = write(gzip.compress(lines[0] + b"".join(lines[251:])), "d/z-part.csv.gz")
     for junk in ("d/.hidden.csv", "d/_SUCCESS", "d/_temporary/x.csv", "d/.git/x.csv"):
         write(b"junk", junk)
     assert read(rest.parent, **options) == expected
