@@ -35,9 +35,10 @@ from mipaudit.data.rows.intake import (
 )
 from mipaudit.data.rows.units import Chosen, choose_units
 from mipaudit.data.words import MemberRule, distinct_labels, empty_class_error, said_of
-from mipaudit.errors import InputError
+from mipaudit.errors import InputError, UsageError
 from mipaudit.model.message import Finding
 from mipaudit.statements.copies import COPY_COLUMN, Copies, copy_findings
+from mipaudit.statements.printable_names import quoted_name
 from mipaudit.statements.provenance import InputFile, Provenance, Setting, provenance
 from mipaudit.summaries.rows import Rows, ScoreKind
 
@@ -544,6 +545,16 @@ class ScoreSource:
         """Count rows by value, of values that may stand for a missing score; after a full pass."""
         spread = self.intake.spread.get(name)
         return {} if spread is None else spread.far
+
+    def require_numbers(self) -> None:
+        """Raise UsageError ``no_order`` for a score column of labels."""
+        for column in self.columns:
+            if column.kind == "string":
+                raise UsageError(
+                    "no_order",
+                    f"Column {quoted_name(column.name)} holds labels, which have no order.",
+                    "Name a column of numbers with `score_col`.",
+                )
 
     def check_classes(self) -> None:
         """Raise InputError ``empty_class`` if a class has no row; valid after a full pass."""

@@ -55,6 +55,11 @@ class Finding(Message):
     __slots__ = ()
 
 
+def fields_of(whole: object, *names: str) -> Mapping[str, Any]:
+    """Return fields of a row, or of what else a message is about, to be values of those names."""
+    return {name: getattr(whole, name) for name in names}
+
+
 def is_message(fields: Mapping[str, Any]) -> bool:
     """Tell whether dictionaries stand for a message."""
     return fields.keys() == {"code", "values"}

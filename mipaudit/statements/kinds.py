@@ -253,11 +253,6 @@ def kind_of(command: str) -> Kind:
     return next(kind for kind in KINDS if command in kind.commands)
 
 
-def schema_of(command: str) -> str:
-    """Return the JSON format of the reports that a command writes."""
-    return kind_of(command).schema
-
-
 def kind_of_schema(schema: str) -> Kind | None:
     """Return the kind of report of a JSON format, None for one that is not read."""
     return next((kind for kind in KINDS if kind.schema == schema), None)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from mipaudit.maths.advantage import baseline
-from mipaudit.model.message import Message
+from mipaudit.model.message import Message, fields_of
 from mipaudit.model.row import Attackers, Check, Checked, CheckStatus, Limited, Row, Waiver
 from mipaudit.statements.choices import Against  # noqa: TC001 - the codec reads it
 
@@ -25,6 +25,11 @@ UNPROMISED: Final = "open_unpromised"
 SHARES_ERROR: Final = "verdict_shares_error"
 # What a check has for a reason until it is known what decided.
 UNDECIDED: Final = Message("undecided")
+# Of a check, what its reason tells.
+_TOLD: Final = (
+    *("quantity", "metric", "fpr", "prior", "group", "limit", "against"),
+    *("lower", "upper", "blind", "records_to_settle"),
+)
 OnInconclusive = Literal["fail", "review", "pass"]
 
 
@@ -224,20 +229,7 @@ def check_reason(check: Check) -> Message:
     """Return what decided a check."""
     if check.quantity == "any_difference":
         return Message(_difference_code(check))
-    return Message.of(
-        _deciding_code(check),
-        quantity=check.quantity,
-        metric=check.metric,
-        fpr=check.fpr,
-        prior=check.prior,
-        group=check.group,
-        limit=check.limit,
-        against=check.against,
-        lower=check.lower,
-        upper=check.upper,
-        blind=check.blind,
-        records_to_settle=check.records_to_settle,
-    )
+    return Message.of(_deciding_code(check), **fields_of(check, *_TOLD))
 
 
 def _deciding_code(check: Check) -> str:

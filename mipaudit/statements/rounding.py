@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import Final
@@ -16,6 +17,12 @@ _LONGEST: Final = 11
 # More do not fit beside 15 digits before the point in decimal's usual 28.
 _MOST_DECIMALS: Final = 13
 _SMALLEST_P: Final = 1e-12
+
+
+def two_digits_up(size: float) -> int:
+    """Return a size of two digits that is not smaller: it is a plan, not a measurement."""
+    unit: int = 10 ** max(0, math.floor(math.log10(max(size, 1))) - 1)
+    return math.ceil(size / unit) * unit
 
 
 def lower_text(limit: float) -> str:

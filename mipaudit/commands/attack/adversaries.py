@@ -26,7 +26,6 @@ from mipaudit.evidence.scores.findings import constant, identical_classes
 from mipaudit.model.message import Message
 from mipaudit.model.row import Attackers
 from mipaudit.statements.choices import Side
-from mipaudit.statements.printable_names import quoted_name
 from mipaudit.summaries.cells import Cells
 from mipaudit.summaries.plan import BurnInSample, make_plan
 from mipaudit.summaries.rows import Rows, row_blocks
@@ -140,7 +139,8 @@ def hold_rows(source: ScoreSource, asked: AttackOptions) -> tuple[Attacked, ...]
         UsageError: a column of labels, a mean for several columns, or no thread.
         InputError: a class is empty, keys repeat, or the scores cannot show anything.
     """
-    _require_numbers(source, asked)
+    source.require_numbers()
+    _require_one_score(source, asked)
     workers, places = Workers(Engine(jobs=asked.jobs)), range(len(source.columns))
     kept = hold_input(source, workers=workers, progress=asked.progress)
     source.check_classes()
@@ -183,14 +183,7 @@ def _attacked(
     )
 
 
-def _require_numbers(source: ScoreSource, asked: AttackOptions) -> None:
-    for column in source.columns:
-        if column.kind == "string":
-            raise UsageError(
-                "no_order",
-                f"Column {quoted_name(column.name)} holds labels, which have no order.",
-                "Name a column of numbers with `score_col`.",
-            )
+def _require_one_score(source: ScoreSource, asked: AttackOptions) -> None:
     told = (asked.mean_loss, asked.sigma_members, asked.sigma_holdout)
     if len(source.columns) > 1 and any(one is not None for one in told):
         raise UsageError(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
-from mipaudit.model.message import Message
+from mipaudit.model.message import Message, fields_of
 from mipaudit.model.row import Check, Row
 from mipaudit.statements.any_report import AnyReport
 from mipaudit.statements.verdict import Verdict, named_verdict, used, verdict_answer
@@ -127,9 +127,7 @@ def remarks(report: AttackReport) -> Iterator[Message]:
         yield Message.of(
             "class_leaks_most" if leaks else "no_class_leaks",
             classes=len(report.groups),
-            group=first.group,
-            lower=first.lower,
-            value=first.value,
+            **fields_of(first, "group", "lower", "value"),
         )
 
 
@@ -190,7 +188,7 @@ def _found(report: AttackReport) -> Message:
     for gap in report.gaps:
         if gap.lower is not None and gap.upper is not None and gap.lower * gap.upper > 0:
             return Message.of(
-                "means_apart", score=gap.score, lower=gap.lower, upper=gap.upper, order=gap.method
+                "means_apart", **fields_of(gap, "score", "lower", "upper"), order=gap.method
             )
     plainly = Message.of("right_no_attack_leaks", prior=prior)
     return Message.of("no_attack_leaks", baseline=baseline, plainly=plainly)

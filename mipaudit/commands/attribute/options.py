@@ -3,22 +3,14 @@
 from typing import Any
 
 from mipaudit.errors import UsageError
+from mipaudit.options import scores
 from mipaudit.options.declare import Options, choice, free, reads
 from mipaudit.options.game import HOLDOUT_OPTION, MEMBERS_OPTION, MIN_CELL_OPTION
-from mipaudit.options.scores import (
-    MAX_ADVANTAGE_OPTION,
-    AdvantageLimit,
-    Data,
-    Membership,
-    Scores,
-    Seeded,
-    Work,
-)
 from mipaudit.options.values import ABOVE_NOTHING
 
 
-class _Guesses(Scores, kw_only=False):
-    data: Data = reads(
+class _Guesses(scores.Scores, kw_only=False):
+    data: scores.Data = reads(
         "A CSV (also .gz, .zst) or Parquet file, a folder or pattern of such files, or - for "
         "standard input.",
         flag="GUESSES",
@@ -34,19 +26,21 @@ class _Attribute(Options):
     guess_col: str = choice("The column of the guess.", default="guess", recorded_as="guess_column")
 
 
-class _Limits(AdvantageLimit):
+class _Limits(scores.AdvantageLimit):
     min_cell: int = MIN_CELL_OPTION.but(
         "Show no value of fewer members or holdout records.", default=10
     )
     max_attribute_advantage: float | None = free(
         "Policy: the attribute advantage of these guesses must be at most X.", within=ABOVE_NOTHING
     )
-    max_advantage: float | None = MAX_ADVANTAGE_OPTION.but(
+    max_advantage: float | None = scores.MAX_ADVANTAGE_OPTION.but(
         "Policy: the membership advantage of these guesses must be at most X."
     )
 
 
-class AttributeOptions(_Guesses, _Attribute, Membership, _Limits, Seeded, Work):
+class AttributeOptions(
+    _Guesses, _Attribute, scores.Membership, _Limits, scores.Seeded, scores.Work
+):
     """The guesses of an attribute, and a policy on what they achieve."""
 
     def check(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mipaudit.model.message import Finding, Message
+from mipaudit.model.message import Finding, Message, fields_of
 from mipaudit.statements.policy import named_check
 from mipaudit.statements.verdict import Verdict, used, verdict_answer
 
@@ -54,11 +54,7 @@ def _plainly(verdict: Verdict, checks: Sequence[Check]) -> Message:
     check = max(alike, key=used) if met else alike[0]
     return Message.of(
         "right_increase_within" if met else "right_increase_above",
-        score=check.score,
-        report=check.report,
-        versus=check.versus,
-        against=check.against,
-        limit=check.limit,
+        **fields_of(check, "score", "report", "versus", "against", "limit"),
         **({"most": check.upper} if met else {"least": check.lower}),
     )
 

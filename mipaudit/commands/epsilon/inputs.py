@@ -15,10 +15,10 @@ from mipaudit.counting.scores import fits, hold_input, in_order
 from mipaudit.data.source import ScoreSource
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
-from mipaudit.errors import InputError, UsageError
+from mipaudit.errors import InputError
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.model.message import Finding
-from mipaudit.statements.printable_names import quoted_name, safe_name
+from mipaudit.statements.printable_names import safe_name
 from mipaudit.summaries.rows import ClassScores, KeptScores, Rows, splitmix64
 from mipaudit.summaries.seed import SeedChoice
 
@@ -64,13 +64,7 @@ def read_scores(source: ScoreSource, asked: EpsilonOptions, choice: SeedChoice) 
         InputError: a class is empty, keys repeat, or runs share coins or are of unlike shares.
         UsageError: a column of labels, which have no order.
     """
-    for column in source.columns:
-        if column.kind == "string":
-            raise UsageError(
-                "no_order",
-                f"Column {quoted_name(column.name)} holds labels, which have no order.",
-                "Name a column of numbers with `score_col`.",
-            )
+    source.require_numbers()
     workers = Workers(Engine(jobs=asked.jobs))
     kept = hold_input(source, workers=workers, progress=asked.progress) if fits(source) else None
     runs = None

@@ -33,6 +33,7 @@ from mipaudit.maths.one_run.p_value import critical_correct
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
 from mipaudit.maths.privacy.tradeoff import TradeOff
 from mipaudit.model.message import Message
+from mipaudit.statements.rounding import two_digits_up
 
 Floats = NDArray[np.float64]
 # The probability that a design refutes the claim, as a function of the true curve.
@@ -108,7 +109,7 @@ def _runs(asked: EpsilonOptions, judged: int, columns: int, *, conditional: bool
 
     def needed(curve: TradeOff) -> tuple[int | None, None]:
         runs = runs_needed(limit, curve, claim)
-        return (None if runs is None else _rounded_up(runs * cost / kinds)), None
+        return (None if runs is None else two_digits_up(runs * cost / kinds)), None
 
     return independent_runs_detector(limit, claim, n_num=worth, n_den=worth), needed
 
@@ -169,12 +170,6 @@ def _power(asked: EpsilonOptions, mechanism: Mechanism, plan: _Plan | None) -> D
         needed_guesses=guesses,
         needed_reason=None if needed is not None else unreachable,
     )
-
-
-def _rounded_up(size: float) -> int:
-    """Return a size of two digits that is not smaller."""
-    unit: int = 10 ** max(0, math.floor(math.log10(max(size, 1))) - 1)
-    return math.ceil(size / unit) * unit
 
 
 def curve_with_epsilon(mechanism: Mechanism, *, epsilon: float, delta: float) -> TradeOff | None:

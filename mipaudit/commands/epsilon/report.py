@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from mipaudit.model.message import Message
+from mipaudit.model.message import Message, fields_of
 from mipaudit.model.row import Row
 from mipaudit.statements.any_report import AnyReport
 from mipaudit.statements.copies import COPIES
@@ -226,11 +226,7 @@ def remarks(report: EpsilonReport) -> Iterator[Message]:
         yield Message("to_certify")
     if coin is not None:
         yield Message.of(
-            "coins_seen",
-            included=coin.included,
-            canaries=coin.canaries,
-            rate=coin.rate,
-            p=coin.p_value,
+            "coins_seen", **fields_of(coin, "included", "canaries", "rate"), p=coin.p_value
         )
 
 

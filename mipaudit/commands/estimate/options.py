@@ -5,25 +5,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from mipaudit.errors import UsageError
+from mipaudit.options import game, scores
 from mipaudit.options.declare import Options, choice, free, reads
-from mipaudit.options.game import (
-    ADJACENCY_OPTION,
-    CLAIMED_EPSILON_OPTION,
-    DELTA_OPTION,
-    Game,
-    Neighbours,
-)
-from mipaudit.options.scores import (
-    BadParts,
-    Classes,
-    Columns,
-    Data,
-    Discreteness,
-    Engines,
-    ScorePolicy,
-    Sides,
-    StrictlySeeded,
-)
 from mipaudit.options.values import BELOW_ONE, PROBABILITY, path_of, site_names
 
 if TYPE_CHECKING:
@@ -37,7 +20,7 @@ def _blind_name(given: Any) -> str | None:  # noqa: ANN401 - a path, bytes, or a
 
 
 class _Data(Options, kw_only=False):
-    data: Data = reads(
+    data: scores.Data = reads(
         "CSV (also .gz, .zst) or Parquet files, folders or patterns of such files, - for standard "
         "input, or summaries made by mipaudit summarize (*.summary).",
         flag="SCORES...",
@@ -72,16 +55,16 @@ class _Limits(Options):
     )
 
 
-class _Claim(Neighbours):
+class _Claim(game.Neighbours):
     GROUP = "Claim"
 
-    adjacency: Literal["substitution", "add-remove"] | None = ADJACENCY_OPTION.but(
+    adjacency: Literal["substitution", "add-remove"] | None = game.ADJACENCY_OPTION.but(
         only_with="claimed_epsilon"
     )
-    claimed_epsilon: float | None = CLAIMED_EPSILON_OPTION.but(
+    claimed_epsilon: float | None = game.CLAIMED_EPSILON_OPTION.but(
         "Test whether the scores contradict this claim of differential privacy."
     )
-    delta: float = DELTA_OPTION.but(
+    delta: float = game.DELTA_OPTION.but(
         "The delta of the claim.", default=0.0, within=BELOW_ONE, only_with="claimed_epsilon"
     )
 
@@ -134,20 +117,20 @@ class _Blind(Options):
 
 class EstimateOptions(
     _Data,
-    Classes,
-    Columns,
+    scores.Classes,
+    scores.Columns,
     _Sites,
-    Game,
+    game.Game,
     _Limits,
-    Discreteness,
-    Sides,
+    scores.Discreteness,
+    scores.Sides,
     _Claim,
-    ScorePolicy,
+    scores.ScorePolicy,
     _Metrics,
     _Blind,
-    BadParts,
-    StrictlySeeded,
-    Engines,
+    scores.BadParts,
+    scores.StrictlySeeded,
+    scores.Engines,
 ):
     """The scores, what is said of them, a claim and a policy."""
 

@@ -20,7 +20,7 @@ from mipaudit.evidence.judgement.implication import strongest_implication
 from mipaudit.evidence.scores.curves import ScoreCurves
 from mipaudit.evidence.scores.rows import joint_p_value
 from mipaudit.maths.advantage import baseline
-from mipaudit.model.message import Message
+from mipaudit.model.message import Message, fields_of
 from mipaudit.model.row import Attackers, Check, Quantity, Row
 from mipaudit.statements.any_report import AnyReport, Design
 from mipaudit.statements.claim import Claim, gravest_claim
@@ -113,9 +113,7 @@ def remarks(report: Report) -> Iterator[Message]:
             yield Message.of("error_shared", score=design.score_columns[0], **sharing)
     if report.policy and report.claims:
         claim = gravest_claim(report.claims)
-        yield Message.of(
-            "claim_beside_limits", epsilon=claim.epsilon, status=claim.status, reason=claim.reason
-        )
+        yield Message.of("claim_beside_limits", **fields_of(claim, "epsilon", "status", "reason"))
     p = joint_p_value(report.estimates)
     if p is not None:
         shows = p <= 1 - design.confidence
@@ -126,9 +124,7 @@ def remarks(report: Report) -> Iterator[Message]:
         row, advantage = implied
         yield Message.of(
             "auc_implies" if row.quantity == "auc" else "tpr_implies",
-            score=row.score,
-            lower=row.lower,
-            fpr=row.fpr,
+            **fields_of(row, "score", "lower", "fpr"),
             advantage=advantage,
             confidence=row.confidence,
             joint=design.joint,
@@ -387,9 +383,7 @@ def _found(report: Report) -> Message:
         row, _ = implied
         return Message.of(
             "auc_above_chance" if row.quantity == "auc" else "tpr_above_chance",
-            score=row.score,
-            lower=row.lower,
-            fpr=row.fpr,
+            **fields_of(row, "score", "lower", "fpr"),
             copied=copied,
         )
     p = joint_p_value(report.estimates)

@@ -22,7 +22,7 @@ from mipaudit.maths.noise_scales import (
     scale_for_distance,
     scale_for_moment,
 )
-from mipaudit.model.message import Finding, Message
+from mipaudit.model.message import Finding, Message, fields_of
 from mipaudit.statements.any_report import AnyReport
 
 if TYPE_CHECKING:
@@ -110,19 +110,12 @@ def answer(report: NoiseReport) -> Message:
         return Message.of(
             "noise_of_splits",
             eta=report.eta,
-            mechanism=chosen.mechanism,
-            scale=chosen.scale,
-            calibration=chosen.calibration,
-            shape=chosen.shape,
+            **fields_of(chosen, "mechanism", "scale", "calibration", "shape"),
         )
     known = [one for one in report.calibrations if one.calibration == "dp" and one.multiplier]
     least = min(known, key=lambda one: one.multiplier or 0.0)
     return Message.of(
-        "noise_for_any_data",
-        eta=report.eta,
-        mechanism=least.mechanism,
-        multiplier=least.multiplier,
-        of=least.of,
+        "noise_for_any_data", eta=report.eta, **fields_of(least, "mechanism", "multiplier", "of")
     )
 
 

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
 from mipaudit.model.row import Waiver
+from mipaudit.options import scores
 from mipaudit.options.checked_limits import (
     check_limits,
     check_waivers,
@@ -13,17 +14,6 @@ from mipaudit.options.checked_limits import (
 )
 from mipaudit.options.declare import Options, act, choice, free
 from mipaudit.options.game import BY_OPTION, MIN_CELL_OPTION, Game
-from mipaudit.options.scores import (
-    MAX_COPIES_OPTION,
-    BadParts,
-    Classes,
-    Columns,
-    Discreteness,
-    Engines,
-    ListedPolicy,
-    Scores,
-    Seeded,
-)
 from mipaudit.options.shown import OUTPUT_OPTION, Beside, ExitZero, RequirePolicy, Said
 from mipaudit.options.values import BELOW_ONE, PROBABILITY, at_least, between
 from mipaudit.output.rows import RowFormat, record_format, require_csv
@@ -62,10 +52,10 @@ class _Risks(Options):
         "State that the members are a random sample of N training records.", within=at_least(1)
     )
     max_risk: float | None = free("Policy: the largest risk must be at most X.")
-    max_copies: int | None = MAX_COPIES_OPTION
+    max_copies: int | None = scores.MAX_COPIES_OPTION
 
 
-class _RiskPolicy(Game, Discreteness, _Risks, ListedPolicy):
+class _RiskPolicy(Game, scores.Discreteness, _Risks, scores.ListedPolicy):
     def check(self) -> None:
         """Refuse a limit that is always kept, or never."""
         super().check()
@@ -98,7 +88,15 @@ class _RiskPolicy(Game, Discreteness, _Risks, ListedPolicy):
         return sum(not of_records(one) for one in check_limits(self.limits, self.prior))
 
 
-class RecordTableOptions(Scores, Classes, Columns, _RiskPolicy, BadParts, Seeded, Engines):
+class RecordTableOptions(
+    scores.Scores,
+    scores.Classes,
+    scores.Columns,
+    _RiskPolicy,
+    scores.BadParts,
+    scores.Seeded,
+    scores.Engines,
+):
     """The scores, what is asked of their records, and a policy on it."""
 
 

@@ -180,7 +180,7 @@ def _rejudged(report: Report, asked: RejudgeOptions) -> Report:
     )
 
 
-def _recorded(report: Report, name: str) -> Any:  # noqa: ANN401 - whatever the setting takes
+def _recorded(report: AnyReport, name: str) -> Any:  # noqa: ANN401 - whatever the setting takes
     return recorded_value(report.provenance.settings, "estimate", name)
 
 
@@ -264,7 +264,7 @@ def _judged(limits: RejudgeOptions, audit: Mapping[str, object]) -> AnyReport:
     for name, value in audit.items() if found.command == "estimate" else ():
         given = tuple(value) if isinstance(value, list) else value
         require(
-            recorded_value(found.provenance.settings, "estimate", name) == given,
+            _recorded(found, name) == given,
             "not_in_report",
             f"The policy file sets {name}, but the report was made with another value.",
             "Run mipaudit estimate with --config FILE, or name the limits as options.",

@@ -37,7 +37,7 @@ from mipaudit.statements.policy import (
     restatement,
 )
 from mipaudit.statements.printable_names import quoted_name
-from mipaudit.statements.rounding import number_text
+from mipaudit.statements.rounding import number_text, two_digits_up
 from mipaudit.summaries.rows import MICRO_BLOCKS
 
 if TYPE_CHECKING:
@@ -205,13 +205,7 @@ def records_to_settle(standing: Standing) -> int | None:
     reachable = [max(1.0, t) for t in times if t <= _MOST_TIMES]
     if not reachable:
         return None
-    return max(standing.least, _round_up(standing.records * min(reachable)))
-
-
-def _round_up(records: float) -> int:
-    """Round up to two significant digits: the number is a plan, not a measurement."""
-    step = int(10 ** max(0, math.floor(math.log10(records)) - 1))
-    return math.ceil(records / step) * step
+    return max(standing.least, two_digits_up(standing.records * min(reachable)))
 
 
 def planned_by(evidence: Evidence) -> Averaged:

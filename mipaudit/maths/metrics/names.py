@@ -89,14 +89,6 @@ def split_limit(text: str) -> tuple[str, float]:
     return name, value
 
 
-def _accuracy(_: float) -> tuple[Weights, Weights]:
-    return (0.0, 1.0, 0.0, 0.0, 1.0), _ONE
-
-
-def _am(prior: float) -> tuple[Weights, Weights]:
-    return (0.0, 0.5 / prior, 0.0, 0.0, 0.5 / (1 - prior)), _ONE
-
-
 def _ratio(a: Weights, b: Weights) -> Callable[[float], tuple[Weights, Weights]]:
     return lambda _: (a, b)
 
@@ -112,8 +104,8 @@ _PLAIN: Final[Mapping[str, Callable[[float], tuple[Weights, Weights]]]] = Mappin
         "npv": _ratio((0.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 1.0, 1.0)),
         "tpr": _ratio((0.0, 1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 1.0, 0.0)),
         "tnr": _ratio((0.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 1.0, 0.0, 1.0)),
-        "am": _am,
-        "accuracy": _accuracy,
+        "am": lambda prior: ((0.0, 0.5 / prior, 0.0, 0.0, 0.5 / (1 - prior)), _ONE),
+        "accuracy": _ratio((0.0, 1.0, 0.0, 0.0, 1.0), _ONE),
         "f1": _ratio(*_f_weights(1.0)),
     }
 )

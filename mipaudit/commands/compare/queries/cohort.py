@@ -238,19 +238,15 @@ def match_rows(inputs: Sequence[Rows], names: Sequence[str]) -> tuple[Rows, tupl
         column[at] for one, at in zip(found, places, strict=True) for column in one.scores
     )
     findings = tuple(
-        _unmatched(name, _keys(one).size - keys.size, keys.size)
+        Finding.of("unmatched_rows", input=name, left_out=more, matched=keys.size)
         for name, one in zip(names, found, strict=True)
-        if _keys(one).size > keys.size
+        if (more := _keys(one).size - keys.size) > 0
     )
     return replace(found[0].reordered(places[0]), scores=scores), findings
 
 
 def _keys(rows: Rows) -> NDArray[np.uint64]:
     return np.empty(0, dtype=np.uint64) if rows.keys is None else rows.keys
-
-
-def _unmatched(name: str, left_out: int, matched: int) -> Finding:
-    return Finding.of("unmatched_rows", input=name, left_out=left_out, matched=matched)
 
 
 MOST_TOGETHER: Final = 10

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from mipaudit.commands.compare.increase import increase_answer, limit_remark
-from mipaudit.model.message import Message
+from mipaudit.model.message import Message, fields_of
 from mipaudit.model.row import Attackers, Check, Row
 from mipaudit.statements.any_report import AnyReport
 from mipaudit.statements.verdict import Verdict, VerdictStatus
@@ -175,11 +175,7 @@ def _found(report: ReportComparison) -> Message:
     first = sure[0]
     return Message.of(
         "figure_grew" if first.shown == "increase" else "figure_shrank",
-        score=first.score,
-        report=first.report,
-        quantity=first.quantity,
-        metric=first.metric,
-        fpr=first.fpr,
+        **fields_of(first, "score", "report", "quantity", "metric", "fpr"),
         against=first.attackers if first.fpr is None and first.quantity != "auc" else None,
         least=_least(first),
         rest=len(sure) - 1,
@@ -199,9 +195,7 @@ def _in_guesses(report: ReportComparison) -> Message:
         return Message.of(f"right_figures_{way}", report=first.report, versus=first.versus)
     return Message.of(
         f"right_{way}",
-        score=found.score,
-        report=found.report,
-        versus=found.versus,
+        **fields_of(found, "score", "report", "versus"),
         against=found.attackers,
         least=_least(found),
     )
