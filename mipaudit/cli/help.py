@@ -20,7 +20,9 @@ _PICTURE: Final = re.compile(r"^!\[([^\]]*)\]\([^)]*\)", flags=re.MULTILINE)
 _LINK: Final = re.compile(r"\[([^\]]+)\]\((?!https?:)([^)\s]*)\)")
 _WIDEST: Final = 100
 _NEAREST: Final = 3
-_ALIKE: Final = 0.5
+# More than letters in common: "forty" is not meant for "for".
+_ALIKE: Final = 0.76
+_WHERE: Final = "mipaudit help lists all pages; mipaudit help other-names has the words of others."
 
 
 # In the order in which they are listed.
@@ -90,6 +92,7 @@ def run_help(asked: HelpOptions, shown: Options) -> int:
     elif word in pages():
         print_page(pages()[word])
     elif word in COMMANDS:
+        typer.echo(named("mipaudit.cli.lookup:meaning")(word), nl=False)
         return run([*asked.words, "--help"])
     else:
         typer.echo(_explained(word))
@@ -110,7 +113,7 @@ def _explained(word: str) -> str:
     raise UsageError(
         "unknown_topic",
         f"Nothing is called {quoted_name(word)}: no command, option, page, word or code.",
-        hint=f"Did you mean {', '.join(close)}?" if close else "mipaudit help lists what there is.",
+        hint=(f"Did you mean {', '.join(close)}? " if close else "") + _WHERE,
     )
 
 

@@ -11,8 +11,11 @@ from mipaudit.cli.program import Row, application, declared_command
 from mipaudit.options.commands import BY_NAME, MEANT, TABLE
 from mipaudit.statements.printable_names import first_names
 
-# Lines of a kind that are shown, so that all kinds fit a screen.
+# Lines of a kind that are shown, and lines in all: an answer fits a screen.
 _MOST: Final = 2
+_SCREEN: Final = 23
+# The rank of what only mentions a word; 0 is called so, and 1 in part.
+_MENTIONED: Final = 2
 _PAGES: Final = 3
 _COMMANDS: Final = 3
 # What one thing and several end in: ``canary`` and ``canaries``, ``loss`` and ``losses``.
@@ -25,6 +28,7 @@ _HEADING: Final = re.compile(r"^#+ (.*)", re.MULTILINE)
 _MARKUP: Final = re.compile(r"[`*]+|\[([^\]]+)\]\([^)]*\)")
 _SECTION: Final = re.compile(r"^##+ ", re.MULTILINE)
 _ROW: Final = re.compile(r"^\| (.*) \|$", re.MULTILINE)
+_BETWEEN: Final = re.compile(r"\s*[,;:()]\s*")
 _OTHER_NAMES: Final = "other-names"
 # What stands for a hyphen while lines are folded, so that none ends within an option's name.
 _UNBROKEN: Final = "\u2011"
@@ -39,25 +43,32 @@ class _Line(NamedTuple):
 
 
 def looked_up(word: str) -> str:
-    """Return what is known of a word, under headings; nothing where nothing is."""
+    """Return what is known of a word, under headings, what is called so first; or nothing."""
     wanted = pattern_of(word)
     if not wanted:
         return ""
-    groups = {
+    groups: dict[str, tuple[int, list[Row]]] = {
         "Words (mipaudit help glossary)": _best(terms(), wanted),
         "Options": _best(options(), wanted),
         "Commands (mipaudit COMMAND --help)": _best(commands(), wanted),
         f"What others call it (mipaudit help {_OTHER_NAMES})": _best(other_names(), wanted),
-        "Pages (mipaudit help NAME)": _pages(wanted)[:_PAGES],
+        "Pages (mipaudit help NAME)": (_MENTIONED, _pages(wanted)[:_PAGES]),
     }
-    if not any(groups.values()):
-        return ""
-    formatter = typer.Context(application()).make_formatter()
-    for heading, rows in groups.items():
+    shown = ""
+    for heading, (_, rows) in sorted(groups.items(), key=lambda group: group[1][0]):
+        formatter = typer.Context(application()).make_formatter()
         if rows:
             with formatter.section(heading):
                 formatter.write_dl([(one, said.replace("-", _UNBROKEN)) for one, said in rows])
-    return str(formatter.getvalue().lstrip().replace(_UNBROKEN, "-"))
+        longer = "\n".join(filter(None, (shown, formatter.getvalue())))
+        # What is least about the word gives way.
+        shown = longer if longer.count("\n") <= _SCREEN else shown
+    return shown.replace(_UNBROKEN, "-")
+
+
+def meaning(word: str) -> str:
+    """Return what the glossary says of a command's name, to stand above its help."""
+    return "".join(f"{one.typed}: {one.said}\n\n" for one in terms() if word in one.names)
 
 
 def names() -> set[str]:
@@ -77,14 +88,15 @@ def pattern_of(word: str) -> re.Pattern[str] | None:
     return re.compile(rf"(?<![^\W_]){joined}{_ENDINGS}(?![^\W_])", re.IGNORECASE)
 
 
-def _best(lines: Iterable[_Line], wanted: re.Pattern[str]) -> list[Row]:
+def _best(lines: Iterable[_Line], wanted: re.Pattern[str]) -> tuple[int, list[Row]]:
     """Return the lines of that name, then those of whose name it is a part; else its mentions."""
     lines = list(lines)
     part = [one for one in lines if any(map(wanted.search, one.names))]
-    found = part or [one for one in lines if wanted.search(one.said)]
-    # In their order, but for those of that very name.
-    found.sort(key=lambda one: not any(map(wanted.fullmatch, one.names)))
-    return [(one.typed, one.said) for one in found[:_MOST]]
+    exact = [one for one in part if any(map(wanted.fullmatch, one.names))]
+    found = exact + [one for one in part if one not in exact]
+    found = found or [one for one in lines if wanted.search(one.said)]
+    rank = 0 if exact else 1 if part else _MENTIONED
+    return rank, [(one.typed, one.said) for one in found[:_MOST]]
 
 
 def _others(name: str) -> tuple[str, ...]:
@@ -134,7 +146,8 @@ def other_names() -> Iterator[_Line]:
         for there, here, *more in table[1:]:
             cells = zip(table[0][2:], more, strict=False)
             beside = (f"{head}: {cell}" for head, cell in cells if cell)
-            yield _Line(there, "; ".join((here, *beside)), (there, section))
+            names = (there, *_BETWEEN.split(there), section)
+            yield _Line(there, "; ".join((here, *beside)), names)
 
 
 def texts() -> dict[str, str]:

@@ -11,7 +11,7 @@ import pytest
 
 import mipaudit as package
 from mipaudit.cli.help import TOPICS, page_text, pages, print_page, topic_text
-from mipaudit.cli.lookup import looked_up
+from mipaudit.cli.lookup import looked_up, meaning
 from mipaudit.cli.program import COMMANDS
 from mipaudit.options.shown import Format
 from mipaudit.output import exit_code
@@ -92,7 +92,8 @@ def test_a_command_is_its_help(mipaudit, command):
     done = mipaudit("help", command)
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == mipaudit(command, "--help").stdout
+    assert done.stdout == meaning(command) + mipaudit(command, "--help").stdout
+    assert bool(meaning(command)) == (command in {"epsilon", "query"})
 
 
 def test_every_exit_code_is_explained():
@@ -148,7 +149,9 @@ FOUND = {
     "blind-advantage": "blind advantage  The advantage of an attacker",
     # Codes, and parts of a command's name.
     "lira": "Commands (mipaudit COMMAND --help): query lira  ",
-    "waiver": "Policy files, settings and waivers",
+    "waiver": "Words (mipaudit help glossary): waiver ",
+    "exit code": "Words (mipaudit help glossary): exit code ",
+    "loss": "query losses  Make scores",
     # The words of others.
     "anonymeter": "InferenceEvaluator(...).risk()  mipaudit attribute",
     "dcr": "query nn  The distance to the nearest synthetic record",
@@ -168,6 +171,18 @@ FOUND = {
     "dp": "Commands (mipaudit COMMAND --help): bounds  ",
     "federated": "mipaudit summarize at each site",
     "memorization": "mipaudit records: which records are exposed",
+    "gdpr": "out of scope: no finding in law; nearest: ",
+    "disclosure risk": "mipaudit estimate, on scores of what",
+    "overfitting": "mipaudit attack on a loss shows the gap",
+    "sample size": "how many records would settle",
+    "compare models": "then mipaudit compare",
+    "differencing": "out of scope; nearest: mipaudit bounds",
+    "wp29": "answered in part",
+    "checkpoints": "then mipaudit compare",
+    "tstr": "out of scope; nearest: mipaudit query",
+    "multiple testing": "score columns of one run",
+    "sign-off": "mipaudit render --for edpb-28-2024",
+    "cron": "mipaudit has no scheduler",
     "opacus": "mipaudit bounds --dp-sgd",
 }
 
@@ -191,6 +206,13 @@ def test_what_is_called_so_comes_before_what_is_called_so_in_part(mipaudit):
 
 def test_a_code_is_found_by_its_words(mipaudit):
     assert mipaudit("help", "above", "limit").stdout.startswith("above_limit\n  <quantity> is at")
+
+
+def test_a_word_that_nothing_is_like_says_where_to_look(mipaudit):
+    said = mipaudit("help", "forty").stderr
+
+    assert "Did you mean" not in said
+    assert "mipaudit help other-names" in said
 
 
 def test_a_command_of_two_words_is_its_help(mipaudit):
