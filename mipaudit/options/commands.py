@@ -104,7 +104,7 @@ TABLE: Final = (
     _answers("estimate", "Measure how well scores reveal who was in the training data.", _AUDIT),
     _runs("records", "Show how exposed each record is, and which groups are.", _AUDIT),
     _runs(
-        "epsilon", "Find which promised epsilon of differential privacy the data refute.", _AUDIT
+        "epsilon", "Find which promise of differential privacy the data refute.", _AUDIT
     ),
     _answers("compare", "Show which of several scores leaks most, and by how much.", _AUDIT),
     _answers("attack", "Show what published attacks achieve on a score.", _AUDIT),
@@ -115,7 +115,7 @@ TABLE: Final = (
     _scores("query losses", "Make scores from a model's logits or probabilities."),
     _scores("query lira", "Make the likelihood-ratio score (LiRA) from shadow models."),
     _runs(
-        "summarize", "Count scores into a small file. Such files can be audited together.", _SCORES
+        "summarize", "Count scores into a small file; audit such files together.", _SCORES
     ),
     _runs("simulate", "Draw a score file whose true leak is known.", _SCORES),
     _runs("init", "Write a first policy file: limits, and their reasons.", _PLAN, **_ALONE),

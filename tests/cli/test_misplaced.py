@@ -47,7 +47,7 @@ TWICE = "': The option is given twice"
         ("bounds --noise-multiplier 1", "Did you mean --dp-sgd (DP-SGD"),
         ("estimate s.csv --gdp 1", "Did you mean --mu of mipaudit bounds"),
         ("estimate s.csv --threshold 0.1", "Did you mean --max-advantage (Policy"),
-        ("estimate s.csv --alpha 0.05", "--confidence (Confidence of each pair"),
+        ("estimate s.csv --alpha 0.05", "--confidence (How often a pair"),
         ("estimate s.csv --pvalue", "No option is needed"),
         ("estimate s.csv --json", "Did you mean --format json?"),
         ("estimate s.csv --kde", "Did you mean --method kde?"),

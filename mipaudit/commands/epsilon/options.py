@@ -153,7 +153,7 @@ _OF_SCORES: Final = (
 class EpsilonOptions(Scores, Classes, _Any, _Certifying, _Runs, _OneRun, Columns, Seeded, Work):
     """Scores, or counts in their place, how they came about, and a claim."""
 
-    HELP = """Find which promised epsilon of differential privacy the data refute.
+    HELP = """Find which promise of differential privacy the data refute.
 
 Computes a lower confidence limit on epsilon at delta. The limit allows for the search for the
 best attack. What the limit certifies depends on --design, how the scores came about:

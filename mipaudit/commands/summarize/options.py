@@ -41,7 +41,7 @@ class _Site(Options):
 class SummarizeOptions(_Data, Classes, Columns, _Site, Prior, Discreteness, Seeded, Engines):
     """The rows of a site, and how they are counted."""
 
-    HELP = """Count scores into a small file. Such files can be audited together.
+    HELP = """Count scores into a small file; audit such files together.
 
 A summary holds counts, and no record's score. mipaudit estimate reads any number of
 summaries together: from parts that were counted at different times, on different machines,
