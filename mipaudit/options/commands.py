@@ -103,9 +103,7 @@ _PLAIN: Any = {**_FIXED, "shown": _UNJUDGED}
 TABLE: Final = (
     _answers("estimate", "Measure how well scores reveal who was in the training data.", _AUDIT),
     _runs("records", "Show how exposed each record is, and which groups are.", _AUDIT),
-    _runs(
-        "epsilon", "Find which promise of differential privacy the data refute.", _AUDIT
-    ),
+    _runs("epsilon", "Find which promise of differential privacy the data refute.", _AUDIT),
     _answers("compare", "Show which of several scores leaks most, and by how much.", _AUDIT),
     _answers("attack", "Show what published attacks achieve on a score.", _AUDIT),
     _answers("attribute", "Test whether an attribute is guessed better for members.", _AUDIT),
@@ -114,9 +112,7 @@ TABLE: Final = (
     _runs("query", "Make scores from tables: members, holdout, synthetic records.", _SCORES),
     _scores("query losses", "Make scores from a model's logits or probabilities."),
     _scores("query lira", "Make the likelihood-ratio score (LiRA) from shadow models."),
-    _runs(
-        "summarize", "Count scores into a small file; audit such files together.", _SCORES
-    ),
+    _runs("summarize", "Count scores into a small file; audit such files together.", _SCORES),
     _runs("simulate", "Draw a score file whose true leak is known.", _SCORES),
     _runs("init", "Write a first policy file: limits, and their reasons.", _PLAN, **_ALONE),
     _runs("bounds", "Say what a privacy guarantee allows, or which one is needed.", _PLAN),
