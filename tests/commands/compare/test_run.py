@@ -8,6 +8,7 @@ import pytest
 
 import mipaudit
 from mipaudit.commands.compare.options import CompareOptions, named_input, query_names
+from mipaudit.report.forms import brief_report
 from tests.fixtures.codes import findings, refused
 from tests.fixtures.leaks import table
 
@@ -115,6 +116,11 @@ def test_a_baseline_leaves_only_pairs_with_it(columns):
     report = mipaudit.compare(scores(1.0, 0.5, 0.0, rows=600), baseline="s2")
     assert report.design.pairs == 2
     assert {one.versus for one in report.differences} == {"s2"}
+    worst = mipaudit.compare(scores(0.0, 0.9, 1.8), baseline="s0", max_increase=0.05)
+    assert [one.score for one in worst.policy] == ["s2", "s1"]
+    assert worst.verdict.reasons[0].get("query") == "s2"
+    assert "place" not in brief_report(worst, width=100)
+    assert "place" in brief_report(mipaudit.compare(scores(0.0, 0.9)), width=100)
     limited = mipaudit.compare(scores(1.5, 0.0), baseline="s1", max_increase=0.55)
     (check,) = limited.policy
     assert (check.score, check.versus, check.against) == ("s0", "s1", "thresholds")

@@ -56,6 +56,22 @@ LAYOUT: Final = Layout(
             short=None,
             picture="intervals",
             axis=("design.trivial", ""),
+            when="every_pair",
+        ),
+        Table(
+            "The queries, the largest best estimate first",
+            "ranking",
+            (Column("query", "{query:short}"), AXIS, *SHORT_LIMITS),
+            words=2,
+            caption="Advantage, from [{guessing:best} (blind guessing)][0 (none){guessing:unless}] "
+            "to 1 (sure). 'At least' holds for some attacker, as in mipaudit estimate except for "
+            "the order of the rows. Best and 'at most' are {design.against:class}. The order of "
+            "the lines is that of the best estimates, and not certain.",
+            legend="Advantage, 0 to 1. Best, at most: for {design.against:attackers}.",
+            short=None,
+            picture="intervals",
+            axis=("design.trivial", ""),
+            when="design.baseline",
         ),
         Table(
             "How much more the first leaks",

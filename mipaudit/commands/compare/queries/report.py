@@ -146,9 +146,18 @@ def remarks(report: CompareReport) -> Iterator[Message]:
 
 
 def own_differences(report: CompareReport) -> tuple[Row, ...]:
-    """Return the differences in the class of the ranking, those that are certain first."""
+    """Return the differences in the class of the ranking, certain ones first, then the largest."""
     rows = (row for row in report.differences if row.attackers == report.design.against)
-    return tuple(sorted(rows, key=lambda row: surely_leads(row) is None))
+    return tuple(
+        sorted(
+            rows, key=lambda row: (surely_leads(row) is None, -(row.lower or 0), -(row.value or 0))
+        )
+    )
+
+
+def every_pair(report: CompareReport) -> bool | None:
+    """Return that all pairs were compared, so that there are places; None with a baseline."""
+    return report.design.baseline is None or None
 
 
 def n_queries(report: CompareReport) -> int:

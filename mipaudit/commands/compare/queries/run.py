@@ -114,7 +114,8 @@ def _pairs(asked: CompareOptions, names: Sequence[str]) -> list[tuple[int, int]]
         len(pairs) <= _MOST_PAIRS,
         "too_many_queries",
         f"{len(names)} queries make {len(pairs)} pairs; at most {_MOST_PAIRS} can be compared.",
-        "Name fewer with `score_col`, or compare all with one: `baseline` NAME.",
+        "Name fewer with `score_col`, or compare all with one: `baseline` NAME. To find the worst "
+        "of one file: `mipaudit estimate` FILE.",
     )
     return pairs
 
@@ -406,6 +407,7 @@ def compare_report(
     checks = []
     if asked.max_increase is not None and base is not None:
         checks = judge_increases(compared, base, asked.max_increase, against, confidence)
+        checks.sort(key=lambda one: (-(one.lower or 0), -(one.upper or 0)))  # the worst decides
     share = ErrorShare(confidence=confidence, columns=len(names))
     advantages = [row for one in evidence for row in advantage_estimates(one, share)]
     several = len(compared.cohorts) > 1
