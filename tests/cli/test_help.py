@@ -171,6 +171,8 @@ FOUND = {
     "dp": "Commands (mipaudit COMMAND --help): bounds  ",
     "federated": "mipaudit summarize at each site",
     "memorization": "mipaudit records: which records are exposed",
+    "validation set": "holdout records, if neither training",
+    "xgboost": "any model: write its outputs",
     "gdpr": "out of scope: no finding in law; nearest: ",
     "disclosure risk": "mipaudit estimate, on scores of what",
     "overfitting": "mipaudit attack on a loss shows the gap",
