@@ -189,7 +189,7 @@ AGAINST_OPTION = free(
 MAX_COPIES_OPTION = free(
     "Policy: at most N members may appear in the release unchanged (column exact_copy). Without "
     "this limit, copies keep a policy from being met, unless chance explains them: about as many "
-    "holdout records are copied too..",
+    "holdout records are copied too.",
     within=at_least(0),
 )
 

@@ -202,7 +202,7 @@ def _kind(data: bytes) -> Kind:
         command = stated if stated in now.commands else now.commands[0]
         raise InputError(
             "report_schema",
-            f"The report is of the format {safe_name(named)}; this version of mipaudit reads "
+            f"The report has format {safe_name(named)}; this version of mipaudit reads "
             f"{now.schema}.",
             f"Make it again with `mipaudit {command}`, or use the version that wrote it.",
         )

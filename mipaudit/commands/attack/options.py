@@ -28,7 +28,7 @@ class _Attack(Sides):
         "Use a separate threshold for each value of these columns.", default=()
     )
     min_cell: int = MIN_CELL_OPTION.but(
-        "Show nothing based on fewer members or holdout records.", default=10
+        "Show nothing based on fewer members or fewer holdout records than this.", default=10
     )
 
     def check(self) -> None:
@@ -60,10 +60,10 @@ class AttackOptions(Scores, Classes, Columns, _Attack, AdvantageLimit, Seeded, W
 
     HELP = """Show what published attacks achieve on a score.
 
-Each attack is shown with confidence limits, next to those of the best attacker: the
+Shows each attack with confidence limits, beside those of the best attacker. Attacks: the
 bounded-loss attack, thresholds at the mean loss and at standard errors (Yeom et al.), the
 top n (LOGAN) and the top half, the best threshold, and a threshold for each class (Song
-and Mittal). The generalization gap is shown too.
+and Mittal). Also shows the generalization gap.
 
 An attack that learns its threshold does so on a part of the rows (the burn-in), and is
 judged on the other rows. All scores are held in memory.

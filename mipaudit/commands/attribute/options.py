@@ -28,7 +28,7 @@ class _Attribute(Options):
 
 class _Limits(scores.AdvantageLimit):
     min_cell: int = MIN_CELL_OPTION.but(
-        "Show no value of fewer members or holdout records.", default=10
+        "Show no value that fewer members, or fewer holdout records, than this have.", default=10
     )
     max_attribute_advantage: float | None = free(
         "Policy: the attribute advantage of these guesses must be at most X.", within=ABOVE_NOTHING

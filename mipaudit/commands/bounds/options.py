@@ -203,7 +203,7 @@ class _Guarantee(Options):
         only_with="best_of",
     )
     counting_queries: Mapping[str, float] | None = free(
-        "Averages of 0/1 values: k of them over n records, with `noise_sd` on each.",
+        "Noisy averages of 0/1 values: k of them over n records, with `noise_sd` on each.",
         metavar="k=,n=",
         read=_averages,
     )

@@ -122,10 +122,10 @@ class _Compare(Options):
         "Compare all other queries with this one, not every pair. With reports: the old report."
     )
     max_increase: float | None = free(
-        "Policy: no query, or no score of a new report, may leak over X more than the baseline."
+        "Policy: a query, or a score of a new report, may leak at most X more than the baseline."
     )
     against: Against | None = AGAINST_OPTION.but(
-        "The attackers of the ranking and the policy. Default: any if every score is discrete, "
+        "Attackers used for the ranking and the policy. Default: any if every score is discrete, "
         "else thresholds. The last two are for reports on scores of several numbers."
     )
 

@@ -104,7 +104,7 @@ class _Runs(Options):
         only_with="tp",
     )
     curve: bool = free(
-        "Add epsilon at many deltas to the report. They hold together.", default=False, flag=None
+        "Add epsilon at many deltas to the report. All hold at once.", default=False, flag=None
     )
 
 

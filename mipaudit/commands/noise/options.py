@@ -84,7 +84,7 @@ class _Tables(Options):
         is_input=True,
     )
     pairs: str | None = choice(
-        "Releases before and after a swap: columns pair_id, side, maybe record.",
+        "Releases before and after a swap. Columns: pair_id, side and perhaps record.",
         metavar="PAIRS",
         read=file_path,
         only_with="splits",

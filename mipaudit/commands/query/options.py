@@ -251,8 +251,8 @@ class _Tables(Options):
 
 class _Search(ChosenSeed):
     seed: SeedGiven = CHOSEN_SEED_OPTION.but(
-        "Random seed: decides, with the rows, what density and classifier draw. fresh draws a seed "
-        "and records it. Default: the rows alone decide."
+        "Random seed, for the random choices of density and classifier. fresh draws a seed and "
+        "records it. Default: made from the rows."
     )
     keep: Sequence[str] = _columns(
         "Columns to copy from members and holdout to the score file: keys, groups."

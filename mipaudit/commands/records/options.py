@@ -32,7 +32,7 @@ class _Risks(Options):
     min_cell: int = MIN_CELL_OPTION.but(default=10)
     tau: float = choice("List the cells with a risk above X.", default=0.5, within=BELOW_ONE)
     fdr: float = choice(
-        "False-discovery rate of that list: the expected share of wrong cells.",
+        "False-discovery rate of the list of `tau`: the expected share of wrong cells.",
         default=0.05,
         metavar="Q",
         within=PROBABILITY,
@@ -105,9 +105,7 @@ class _Written(Options):
         "Write a row for each record to this file (.csv, .csv.gz, .parquet), whole or not at all.",
         in_python="Or an open binary file.",
     )
-    output_format: RowFormat | None = act(
-        "The form of that file; None goes by its name.", flag=None
-    )
+    output_format: RowFormat | None = act("The form of that file. None: by its name.", flag=None)
     safe_csv: bool = choice(
         "In CSV, put an apostrophe before keys that a spreadsheet would run as formulas.",
         default=False,

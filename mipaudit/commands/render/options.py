@@ -28,10 +28,10 @@ from mipaudit.report.exchange.annex_points import AnnexName
 
 class _MeantFor(Options):
     prior: float | None = PRIOR_OPTION.but(
-        "The prior that the limits are for. It is an error if the report has another."
+        "The prior that the limits are for. A report with another prior is an error."
     )
     confidence: float | None = CONFIDENCE_OPTION.but(
-        "The confidence that the limits are for. It is an error if the report has less.", flag=None
+        "The confidence that the limits are for. A report with less is an error.", flag=None
     )
 
 
@@ -127,5 +127,5 @@ class RenderShown(_AnyForm, ExitZero):
     """How the report is shown, and the file of its limits."""
 
     policy: str | None = act(
-        "Judge by the limits of this policy file. No other is looked for.", metavar="FILE"
+        "Judge by the limits of this policy file. No other policy file is read.", metavar="FILE"
     )

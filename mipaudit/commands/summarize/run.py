@@ -256,7 +256,7 @@ def own_cuts(site: str | None, sites: Sequence[SummaryFile]) -> SummaryFile | No
     more = " and others" if sites[_SHOWN:] else ""
     raise InputError(
         "whose_cuts",
-        f"None of the cuts is of the site {quoted_name(site)}: they are of {named}{more}.",
+        f"No cuts come from the site {quoted_name(site)}, only from {named}{more}.",
         "Give the name that its cuts were made with, and these cuts too, with `cuts`.",
     )
 

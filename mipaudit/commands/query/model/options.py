@@ -13,7 +13,7 @@ _EXAMPLE: Final = (
     "--membership member.npy -o scores.parquet"
 )
 _HOLDOUT: Final = "The same for the holdout, in a file of its own."
-_ALSO: Final = "The same for the holdout."
+_ALSO: Final = "The same for the holdout records."
 Values = Literal["phi", "probability", "loss"]
 Variance = Literal["fixed", "per-record"]
 
@@ -65,8 +65,8 @@ class LossesOptions(_Model, Recorded):
     HELP = """Make scores from a model's logits or probabilities.
 
 Writes the loss, confidence, entropy, modified entropy (Song and Mittal), margin and
-correctness of every record, from the model's outputs and the true classes; with a reference
-model, also the loss minus its loss. Use the file with estimate, attack or records.
+correctness of every record, from the model's outputs and the true classes. With a reference
+model, also the loss minus that model's loss. Use the file with estimate, attack or records.
 
 A file is .npy, .npz, CSV or Parquet, with a row for each record and a column for each
 class. Labels are classes from 0. Labels and membership may be columns (label, member) or
