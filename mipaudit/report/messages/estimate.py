@@ -118,8 +118,8 @@ ESTIMATE: Final[Texts] = {
     "right_most_kind": "{KIND}{upper:right_most} times in 100, and cleverer attackers may be right "
     "more often",
     # Remarks.
-    "error_shared": "{score:quoted}: the error of 'at least' is [shared by {sharing:count} "
-    "{among}; alone: {alone:least}][shared by all rows; alone: {alone_of_all:least}].",
+    "error_shared": "{score:quoted}: 'at least' allows for [{sharing:count} {among} at once; "
+    "audited alone: {alone:least}][all rows at once; audited alone: {alone_of_all:least}].",
     "verdict_shares_error": "~ The verdict divides the error among its own limits, so these can "
     "differ a little from the limits in the tables.",
     "auc_implies": "~ The AUC of {score:quoted} is at least {lower:least}, above chance. It "
@@ -131,10 +131,10 @@ ESTIMATE: Final[Texts] = {
     "rejudged": "Judged from the limits in the report, not from the data: the verdict, over "
     "{limits:count} {limits:limit|limits}, holds with {confidence:percent} confidence.",
     "claim_beside_limits": "The claim of epsilon {epsilon:number} is {status:status}: {reason}.",
-    "difference_p": "Members and holdout records differ (p = {p:most}[ over all "
-    "scores{several:said}]), by membership or for another reason.",
-    "no_difference_p": "Members and holdout records are not shown to differ, by membership or for "
-    "another reason (p = {p:most}[ over all scores{several:said}]).",
+    "difference_p": "The scores of members and holdout records differ (p = {p:most}[ over all "
+    "scores{several:said}]), by membership or for another reason: the scores cannot show which.",
+    "no_difference_p": "The scores of members and holdout records are not shown to differ, by "
+    "membership or for another reason (p = {p:most}[ over all scores{several:said}]).",
     "records_settle_each": "About {records:count} records in all would settle each of the "
     "{limits:count} open limits.",
     "records_settle_some": "About {records:count} records in all would settle {settled:count} of "
