@@ -39,7 +39,7 @@ def test_a_report_of_another_format_names_the_command_that_makes_it_again(mipaud
     for words in (["render"], ["verify"], ["history"], ["compare", "a=old.json"]):
         done = mipaudit(*words, "old.json")
         assert done.returncode == 2
-        assert "of the format mipaudit.report/2; this version of mipaudit reads" in done.stderr
+        assert "has format mipaudit.report/2; this version of mipaudit reads" in done.stderr
         assert "Make it again with `mipaudit estimate`, or" in done.stderr
 
 
