@@ -222,9 +222,9 @@ def closed(text: str) -> str:
 
 
 def beyond(limit: float, start: float) -> float:
-    """Return how far an axis goes that has room above a limit; for a share below 1 at most to 1."""
+    """Return how far an axis goes that has room above a limit; for a share at most to 1."""
     room = limit + (limit - start) / 10
-    return min(room, 1.0) if limit < 1 else room
+    return min(room, 1.0) if limit <= 1 else room
 
 
 class Axis(NamedTuple):
@@ -309,8 +309,8 @@ def short_name(name: str) -> str:
     shown = spaced(safe_name(name, longest=_LONGEST_TEXT))
     if len(shown) <= _LONGEST_NAME:
         return closed(shown)
-    half = _LONGEST_NAME // 2
-    return closed(f"{shown[:half]}…{shown[len(shown) - half + 1 :]}")
+    half = _LONGEST_NAME // 2 - (shown[_LONGEST_NAME // 2] == _REST)  # no half of a wide sign
+    return closed(f"{shown[:half]}…{shown[1 - _LONGEST_NAME // 2 :]}")
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
@@ -322,15 +322,15 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
     for alike in groups.values():
         if len(alike) > 1:
             taken: set[str] = set()
-            safe = [safe_name(name) for name in alike]
+            safe = [spaced(safe_name(name)) for name in alike]
             signs = enumerate(zip(*safe, strict=False))
             same = next((at for at, these in signs if len(set(these)) > 1), 0)
             start = max(0, same - _BEFORE)
             for at, (name, whole) in enumerate(zip(alike, safe, strict=True)):
                 part = whole[start : start + _LONGEST_NAME - 2]
-                rest = "…" if len(whole) > start + len(part) else ""
-                shown[name] = f"{'…' if start else ''}{part}{rest}"
+                rest = "…" * (len(whole) > start + len(part))
+                shown[name] = closed(f"{'…' * bool(start)}{part}{rest}")
                 if shown[name] in taken:
-                    shown[name] = f"{part[: _LONGEST_NAME - 6]}…~{at + 1}"
+                    shown[name] = closed(f"{part[: _LONGEST_NAME - 6]}…~{at + 1}")
                 taken.add(shown[name])
     return shown

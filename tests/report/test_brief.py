@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mipaudit
-from mipaudit.report.blocks import Axis, Grid, short_name
+from mipaudit.report.blocks import Axis, Grid, short_name, short_names, spaced
 from mipaudit.report.forms import answer_line, answer_of, brief_report, report_as
 from mipaudit.report.text import one_line, screenful
 
@@ -260,6 +260,10 @@ def test_where_blind_guessing_has_all_the_axis_has_no_length(start):
     assert line.count("●") == 1
 
 
+def test_a_limit_of_1_makes_no_axis_longer_than_an_advantage():
+    assert Axis.over([Row(0.2, 0.3, 0.5)], [1.0]).end == 1
+
+
 def test_a_limit_that_there_is_not_is_an_arrow():
     axis = Axis(0.0, 1.0, 11)
     assert axis.drawn(Row(0.2, 0.5, None)).endswith("→")
@@ -358,6 +362,14 @@ def test_a_long_name_keeps_both_ends(name):
     assert len(shown) <= 18
     assert shown == name or shown.startswith(name[:5]) or "\\" in shown or name != name.strip()
     assert shown == name or shown.endswith(name[-8:]) or "`" in name or name != name.strip()
+
+
+@pytest.mark.parametrize("shift", ["", "a", "ab"])
+def test_wide_names_take_no_more_columns_and_differ_where_they_are_alike(shift):
+    names = [f"{shift}{'日本語のとても長い名前' * 3}{'点' * count}" for count in (1, 2, 3)]
+    shown = [short_name(names[0]), *short_names(names).values()]
+    assert max(len(spaced(one)) for one in shown) <= 18
+    assert len(set(shown[1:])) == 3
 
 
 def test_a_terminal_without_the_signs_is_drawn_in_ascii(process):

@@ -440,7 +440,7 @@ def _right_most(
     upper: float | None, against: Attackers, prior: float, limit: float | None
 ) -> Message:
     """Return how often who guesses best is right at most."""
-    if upper is None:
+    if upper is None or upper >= 1:
         return Message("right_unlimited")
     code = "right_most_any" if against == "any" else "right_most_kind"
     return Message.of(code, upper=upper, against=against, prior=prior, limit=limit)

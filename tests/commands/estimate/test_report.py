@@ -175,6 +175,10 @@ def test_an_open_verdict_says_between_what_and_never_at_least_nothing():
     assert "0.0000" not in plainly(report)
     above = audit(0.6, rows=800, max_advantage=0.25).answer.get("plainly")
     assert (above.code, above.get("most").code) == ("right_open_above", "right_most_kind")
+    # Nobody is right more than 100 times in 100: cleverer attackers neither.
+    few = audit(0.0, rows=12, max_advantage=0.05)
+    assert few.policy[0].upper == 1
+    assert few.answer.get("plainly").get("most").code == "right_unlimited"
 
 
 @pytest.mark.parametrize("given", [{"max_tpr_at_fpr": (0.02, 0.01)}, {"max_metric": ["ppv=0.6"]}])
