@@ -14,13 +14,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.data.parts import BadPartsError
 from mipaudit.data.words import empty_class_error
 from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError
 from mipaudit.evidence.scores.findings import constant, identical_classes
+from mipaudit.maths.arrays import Ints
 from mipaudit.summaries import plan as plans
 from mipaudit.summaries.grids import EqualWidthCounts, GridColumn, SparseBins
 from mipaudit.summaries.tally import Survey, Tally
@@ -91,10 +91,10 @@ class Counts:
     columns: tuple[ScoreCounts, ...]
     n_members: int
     n_holdout: int
-    mace: tuple[NDArray[np.int64], ...] = ()
+    mace: tuple[Ints, ...] = ()
     kernel: tuple[GridColumn | None, ...] = ()
     vectors: tuple[VectorCounts, ...] = ()
-    mace_vectors: tuple[NDArray[np.int64], ...] = ()
+    mace_vectors: tuple[Ints, ...] = ()
     seeds: tuple[int, ...] = ()
     vector_seeds: tuple[int, ...] = ()
 
@@ -173,7 +173,7 @@ def count_over(
         tally = over(partial(Tally, plan))
     columns = tally.counts()
     require_spread(columns[0])
-    mace: Iterable[NDArray[np.int64]] = ()
+    mace: Iterable[Ints] = ()
     grids: tuple[GridColumn | None, ...] = ()
     if how.mace:
         extent = over(partial(plans.ScoreRange, len(kinds)))

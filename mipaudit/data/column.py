@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.data.files.blob import Blob, read_at
+from mipaudit.maths.arrays import Bools, Floats, Ints
 from mipaudit.summaries.rows import splitmix64
 
 if TYPE_CHECKING:
@@ -95,8 +96,8 @@ class Column:
     """
 
     values: NDArray[Any]
-    missing: NDArray[np.bool_] | None = None
-    lost: NDArray[np.bool_] | None = None
+    missing: Bools | None = None
+    lost: Bools | None = None
     vocabulary: Vocabulary | None = None
     hashed: bool = False
 
@@ -138,7 +139,7 @@ class Chunk:
     columns: Mapping[str, Column]
 
 
-def column_missing(column: Column) -> NDArray[np.bool_] | None:
+def column_missing(column: Column) -> Bools | None:
     """Return where ``column`` is null or NaN, or None when nowhere."""
     mask = column.missing
     if column.vocabulary is not None:
@@ -149,19 +150,19 @@ def column_missing(column: Column) -> NDArray[np.bool_] | None:
     return mask if mask is not None and mask.any() else None
 
 
-def missing_cells(column: Column) -> NDArray[np.bool_]:
+def missing_cells(column: Column) -> Bools:
     """Return where ``column`` is null or NaN, shape (n,)."""
     found = column_missing(column)
     return np.zeros(column.values.shape, dtype=np.bool_) if found is None else found
 
 
-def at_precision(scores: NDArray[np.float64], precision: str) -> NDArray[np.float64]:
+def at_precision(scores: Floats, precision: str) -> Floats:
     """Return float64 rounded to the float type ``precision``; infinite beyond its largest."""
     with np.errstate(over="ignore"):
         return scores.astype(precision).astype(np.float64)
 
 
-def column_scores(column: Column, precision: str | None = None) -> NDArray[np.float64]:
+def column_scores(column: Column, precision: str | None = None) -> Floats:
     """Return ``column`` as float64 with NaN where it is missing.
 
     A string becomes a 53-bit hash of itself, which orders nothing but tells
@@ -180,7 +181,7 @@ def column_scores(column: Column, precision: str | None = None) -> NDArray[np.fl
     return scores if column.missing is None else np.where(column.missing, np.nan, scores)
 
 
-def merged_numbers(column: Column) -> NDArray[np.bool_] | None:
+def merged_numbers(column: Column) -> Bools | None:
     """Return which numbers a float64 does not tell from others; None for none.
 
     These are integers beyond 2^53, and what is marked as lost.
@@ -196,7 +197,7 @@ def merged_numbers(column: Column) -> NDArray[np.bool_] | None:
     return mask if mask is not None and mask.any() else None
 
 
-def met_numbers(values: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def met_numbers(values: NDArray[Any], mask: Bools) -> Bools:
     """Return which rows of ``mask`` have the float64 of another row, shape (rows,).
 
     Args:
@@ -207,7 +208,7 @@ def met_numbers(values: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[np.boo
     return np.asarray(mask & np.isin(values, found[counts > 1]))
 
 
-def _hash_scores(hashes: NDArray[np.uint64]) -> NDArray[np.float64]:
+def _hash_scores(hashes: NDArray[np.uint64]) -> Floats:
     return (hashes >> np.uint64(64 - _SCORE_BITS)).astype(np.float64)
 
 
@@ -272,7 +273,7 @@ def moment_of(kind: pa.DataType) -> Moment | None:
     return "duration" if types.is_duration(kind) else None
 
 
-def moment_days(ticks: NDArray[np.int64], kind: pa.DataType) -> NDArray[np.float64]:
+def moment_days(ticks: Ints, kind: pa.DataType) -> Floats:
     """Return days, shape (n,): the same for the same moment in any unit.
 
     Args:
@@ -298,7 +299,7 @@ def are_days(words: Sequence[str]) -> bool:
     return bool(words) and word_days(words) is not None
 
 
-def word_days(words: Sequence[str]) -> NDArray[np.float64] | None:
+def word_days(words: Sequence[str]) -> Floats | None:
     """Return days since 1970; None where a word is no day of the calendar (ISO 8601)."""
     if not all(map(is_day, words)):
         return None

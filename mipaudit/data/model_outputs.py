@@ -10,11 +10,11 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.data import words
 from mipaudit.data.column import CHUNK_ROWS, Field, column_scores
 from mipaudit.errors import InputError
+from mipaudit.maths.arrays import Bools, Floats
 from mipaudit.model.message import Finding, Message
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from mipaudit.data.request import ReadRequest
     from mipaudit.data.source import ScoreSource, Sides
 
-Floats = NDArray[np.float64]
 # Columns that hold the true class of a record.
 LABELS: Final = ("label", "labels", "y", "y_true", "target", "targets", "class")
 # Sums of float32 stray from 1.
@@ -78,7 +77,7 @@ def add_up(columns: Sequence[Floats]) -> bool:
     return bool(_rows_of_sum_one(columns).any())
 
 
-def _rows_of_sum_one(columns: Sequence[Floats]) -> NDArray[np.bool_]:
+def _rows_of_sum_one(columns: Sequence[Floats]) -> Bools:
     """Return which rows surely add up to 1, shape (n,): none, where fewer may than must."""
     total = np.zeros(columns[0].shape)
     for one in columns:

@@ -33,6 +33,7 @@ from mipaudit.data.files.blob import describe_blob, each_at_once
 from mipaudit.data.formats.cells import arrow_fields, column_kind, read_batches
 from mipaudit.data.words import NUMBERS, unique_names
 from mipaudit.errors import InputError
+from mipaudit.maths.arrays import Bools
 from mipaudit.model.message import Finding
 from mipaudit.statements.printable_names import first_names, quoted_name, safe_name
 from mipaudit.statements.provenance import InputFile
@@ -398,7 +399,7 @@ def array_part(side: str, values: ArrayLike) -> MemoryPart:
         raise InputError("empty_class", f"There are no {side} scores.")
     table = array.reshape(len(array), -1)
     names = ["score"] if table.shape[1] == 1 else [f"score_{at}" for at in range(table.shape[1])]
-    masks: Sequence[NDArray[np.bool_] | None] = [None] * len(names)
+    masks: Sequence[Bools | None] = [None] * len(names)
     if isinstance(values, np.ma.MaskedArray):
         masks = [*np.ma.getmaskarray(values).reshape(table.shape).T]
     columns = {
@@ -415,7 +416,7 @@ def array_part(side: str, values: ArrayLike) -> MemoryPart:
     return MemoryPart(side, fields, len(table), lambda _: iter([(len(table), columns)]))
 
 
-def _numbers(values: NDArray[Any], missing: NDArray[np.bool_] | None) -> Column:
+def _numbers(values: NDArray[Any], missing: Bools | None) -> Column:
     """Return an array's column; floats of more than 64 bits as those that are nearest."""
     if values.dtype.kind != "f" or values.dtype.itemsize <= np.dtype(np.float64).itemsize:
         return Column(values=values, missing=missing)

@@ -36,6 +36,7 @@ from mipaudit.data.rows.intake import (
 from mipaudit.data.rows.units import Chosen, choose_units
 from mipaudit.data.words import MemberRule, distinct_labels, empty_class_error, said_of
 from mipaudit.errors import InputError, UsageError
+from mipaudit.maths.arrays import Floats
 from mipaudit.model.message import Finding
 from mipaudit.statements.copies import COPY_COLUMN, Copies, copy_findings
 from mipaudit.statements.printable_names import quoted_name
@@ -230,7 +231,7 @@ class PiecePartition:
             intake.labels |= distinct_labels(column)
         return member
 
-    def _scored(self, column: Column, name: str, note: Note) -> NDArray[np.float64]:
+    def _scored(self, column: Column, name: str, note: Note) -> Floats:
         """Return a column's scores as all parts can tell them; count what is lost by that."""
         note("inexact", merged_numbers(column), name)
         scores = column_scores(column)
@@ -242,7 +243,7 @@ class PiecePartition:
         note("moved", (rounded != scores) & ~np.isnan(scores), name)
         return rounded
 
-    def _fill_gaps(self, scores: list[NDArray[np.float64]], note: Note) -> Mask | None:
+    def _fill_gaps(self, scores: list[Floats], note: Note) -> Mask | None:
         """Give missing scores their place where they have one; return which rows lack a score."""
         gaps: Mask | None = None
         category = self.choice.nan == "category"

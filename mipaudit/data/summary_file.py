@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from mipaudit.data.parts import ScoreColumn
 from mipaudit.errors import InputError, UsageError
+from mipaudit.maths.arrays import Ints
 from mipaudit.model.message import Finding
 from mipaudit.options.values import Given, path_of
 from mipaudit.statements.printable_names import safe_name
@@ -75,7 +76,7 @@ def array_bytes(array: NDArray[Any]) -> bytes:
     return file.getvalue()
 
 
-def narrow(counts: NDArray[np.int64]) -> NDArray[Any]:
+def narrow(counts: Ints) -> NDArray[Any]:
     """Return counts in the smallest type that holds them."""
     return counts.astype(np.min_scalar_type(int(counts.max(initial=0))), copy=False)
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from mipaudit.data.summary_file import Manifest, SiteRows, SummaryFile, bad_summary, narrow
 from mipaudit.errors import InputError, UsageError
+from mipaudit.maths.arrays import Ints
 from mipaudit.maths.class_limits.roc_counts import Ladder
 from mipaudit.model.message import Finding, Message
 from mipaudit.statements.printable_names import first_names, quoted_name
@@ -204,7 +205,7 @@ def _require_apart(
                 raise InputError(code, message, hint)
 
 
-def _digest(start: bytes, arrays: Iterable[NDArray[np.int64]]) -> bytes:
+def _digest(start: bytes, arrays: Iterable[Ints]) -> bytes:
     digest = blake2b(start, digest_size=32)
     for one in arrays:
         digest.update(np.ascontiguousarray(one, dtype="<i8").tobytes())
@@ -329,7 +330,7 @@ def _score_counts(file: SummaryFile, at: int, score: ScoreColumn) -> ScoreCounts
     )
 
 
-def _table(file: SummaryFile, name: str, shape: tuple[int, ...]) -> NDArray[np.int64]:
+def _table(file: SummaryFile, name: str, shape: tuple[int, ...]) -> Ints:
     found = _array(file, name, "u", shape)
     # Totals are below 2^62 then, so that no sum of them wraps round.
     _require(file, float(found.sum(dtype=np.float64)) < float(1 << 62))

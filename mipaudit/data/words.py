@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from mipaudit.data.column import Column, Field, Kind, column_missing, column_scores
 from mipaudit.data.formats.cells import MISSING
 from mipaudit.errors import InputError, UsageError
+from mipaudit.maths.arrays import Bools, Floats
 from mipaudit.statements.printable_names import first_names, quoted_name, safe_name
 
 # A number (booleans are 0 and 1) or a string without case and outer spaces.
@@ -115,7 +116,7 @@ def _normal_label(word: str) -> Label:
     return word.strip().casefold()
 
 
-def said_of(column: Column) -> NDArray[np.float64]:
+def said_of(column: Column) -> Floats:
     """Return 1 for yes, 0 for no, and what is neither, or nothing, as another number or NaN.
 
     A text is taken at its word where it says yes; that it says no clears nobody.
@@ -192,7 +193,7 @@ class Where:
     column: str
     value: str
 
-    def mask(self, column: Column) -> NDArray[np.bool_]:
+    def mask(self, column: Column) -> Bools:
         """Return which rows are kept; a null equals nothing.
 
         Raises:

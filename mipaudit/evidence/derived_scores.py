@@ -19,10 +19,10 @@ from math import sqrt
 from typing import Final, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.maths.advantage import baseline
+from mipaudit.maths.arrays import Bools, Floats
 from mipaudit.maths.class_limits.class_sets import best_ordered, best_thresholds
 from mipaudit.maths.class_limits.roc_counts import Ladder, exact_ladder
 from mipaudit.maths.learners import (
@@ -60,7 +60,7 @@ _BLOCK_BITS: Final = 58  # a micro-block is the top 6 bits of a row's rank
 class Fitted(Protocol):
     """Something that makes one number of the coordinates."""
 
-    def score(self, columns: list[NDArray[np.float64]], /) -> NDArray[np.float64]:
+    def score(self, columns: list[Floats], /) -> Floats:
         """Return one number for each row, shape (n,)."""
         ...
 
@@ -71,7 +71,7 @@ class Coordinate:
 
     index: int
 
-    def score(self, columns: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def score(self, columns: list[Floats]) -> Floats:
         """Return the coordinate."""
         return columns[self.index]
 
@@ -96,12 +96,10 @@ class DerivedScore:
         return self.form in LEARNED
 
 
-def derive(
-    derived: Sequence[DerivedScore], columns: Sequence[NDArray[np.float64]]
-) -> tuple[NDArray[np.float64], ...]:
+def derive(derived: Sequence[DerivedScore], columns: Sequence[Floats]) -> tuple[Floats, ...]:
     """Return each derived score of rows whose coordinates are given, each of shape (n,)."""
     raw = list(columns)
-    scaled: list[NDArray[np.float64]] = []
+    scaled: list[Floats] = []
     found = []
     for one in derived:
         if one.scale is None:
@@ -202,14 +200,14 @@ def single_scores(order: Sequence[int]) -> list[DerivedScore]:
     ]
 
 
-def threshold_value(scores: NDArray[np.float64], member: NDArray[np.bool_], prior: float) -> float:
+def threshold_value(scores: Floats, member: Bools, prior: float) -> float:
     """Return the best observed advantage of a threshold on these rows, at least |2p-1|."""
     if not member.any() or member.all():
         return baseline(prior)
     return best_thresholds(_ladder(scores, member), prior)
 
 
-def _ladder(scores: NDArray[np.float64], member: NDArray[np.bool_]) -> Ladder:
+def _ladder(scores: Floats, member: Bools) -> Ladder:
     return exact_ladder(scores[member], scores[~member])
 
 
@@ -240,18 +238,13 @@ class Derivation:
         at = self.index(form)
         return None if at is None else self.derived[at]
 
-    def scores(self, columns: Sequence[NDArray[np.float64]]) -> tuple[NDArray[np.float64], ...]:
+    def scores(self, columns: Sequence[Floats]) -> tuple[Floats, ...]:
         """Return every derived score of rows whose coordinates are given, each of shape (n,)."""
         return derive(self.derived, columns)
 
 
 def make_derivation(
-    burn_in: VectorBurnIn,
-    kinds: Sequence[ScoreKind],
-    *,
-    prior: float,
-    discrete: bool,
-    seed: int,
+    burn_in: VectorBurnIn, kinds: Sequence[ScoreKind], *, prior: float, discrete: bool, seed: int
 ) -> Derivation:
     """Return what is derived from a vector.
 
@@ -331,10 +324,10 @@ class BurnInRows:
         member: shape (n,).
     """
 
-    values: NDArray[np.float64]
-    member: NDArray[np.bool_]
+    values: Floats
+    member: Bools
 
-    def columns(self, coordinates: tuple[int, ...]) -> list[NDArray[np.float64]]:
+    def columns(self, coordinates: tuple[int, ...]) -> list[Floats]:
         """Return some coordinates, each contiguous, of shape (n,)."""
         return [np.ascontiguousarray(self.values[:, at]) for at in coordinates]
 

@@ -27,6 +27,7 @@ from mipaudit.evidence.scores.assignments import (
 from mipaudit.evidence.scores.averaged_lower import Averaged, Shares, shares_among, shares_of
 from mipaudit.evidence.scores.evidence import Evidence, bins_of
 from mipaudit.maths.advantage import advantage, baseline
+from mipaudit.maths.arrays import Bools, Floats, Ints, Places
 from mipaudit.maths.class_limits.class_upper import oracle_upper
 from mipaudit.maths.class_limits.difference import (
     Encounter,
@@ -133,7 +134,7 @@ def fitted_challenger(counts: ScoreCounts, prior: float) -> Challenger:
 
 
 def _on_cells(
-    run: Assigned, cells: NDArray[np.intp], prior: float, attackers: Attackers, column: int
+    run: Assigned, cells: Places, prior: float, attackers: Attackers, column: int
 ) -> Challenger:
     """Return the attackers on counted rows.
 
@@ -150,8 +151,8 @@ def _on_cells(
 
 
 def joint_challenger(
-    tables: Sequence[NDArray[np.int64]],
-    grids: Sequence[NDArray[np.intp]],
+    tables: Sequence[Ints],
+    grids: Sequence[Places],
     counts: ScoreCounts,
     prior: float,
     pair: tuple[int, int],
@@ -176,9 +177,7 @@ def joint_challenger(
 
 
 def _tabled(
-    added: Sequence[NDArray[np.float64]],
-    shares: Shares,
-    columns: tuple[tuple[int, ...], ...],
+    added: Sequence[Floats], shares: Shares, columns: tuple[tuple[int, ...], ...]
 ) -> TabledGuesses:
     """Return guesses of counted rows, by micro-block, class and cell of each table."""
     # Whatever its cell, a row of a micro-block and class has one weight.
@@ -192,7 +191,7 @@ def _tabled(
     return TabledGuesses(weights=weights, guessed=tuple(tables), columns=columns)
 
 
-def _by_row(shares: Shares, run: Assigned, order: NDArray[np.intp] | None) -> RowGuesses:
+def _by_row(shares: Shares, run: Assigned, order: Places | None) -> RowGuesses:
     """Return guesses of rows in memory, which the order sorts by the score."""
     weights, guessed = (np.empty(run.member.size, dtype=np.int32) for _ in range(2))
     for side in (run.member, ~run.member):
@@ -203,7 +202,7 @@ def _by_row(shares: Shares, run: Assigned, order: NDArray[np.intp] | None) -> Ro
 
 
 def encounter(
-    sums: NDArray[Any], squared: NDArray[Any], single: NDArray[np.bool_], rates: Averaged
+    sums: NDArray[Any], squared: NDArray[Any], single: Bools, rates: Averaged
 ) -> Encounter | None:
     """Return how a challenger and the cells of a rival's score meet.
 
@@ -240,7 +239,7 @@ def of_constant(found: Encounter) -> Encounter:
     guess = int(found.prior > _HALF)
     assert found.shared is not None  # noqa: S101 - of a challenger
 
-    def all_there(by_guess: NDArray[np.float64]) -> NDArray[np.float64]:
+    def all_there(by_guess: Floats) -> Floats:
         moved = np.zeros_like(by_guess)
         moved[:, guess] = by_guess.sum(axis=1)
         return moved
@@ -250,7 +249,7 @@ def of_constant(found: Encounter) -> Encounter:
     return replace(found, rates=all_there(found.rates), shared=shared)
 
 
-def in_bins(found: Encounter, bins: NDArray[np.intp]) -> Encounter:
+def in_bins(found: Encounter, bins: Places) -> Encounter:
     """Return an encounter with a rival that sees only in which bin a score is.
 
     Args:

@@ -18,7 +18,6 @@ from itertools import islice, product
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.evidence.scores.assignments import (
     HOLDOUT,
@@ -30,10 +29,11 @@ from mipaudit.evidence.scores.assignments import (
     in_one_order,
 )
 from mipaudit.evidence.scores.attacker_choice import CONSTANTS, followed
-from mipaudit.evidence.scores.attacker_families import Family, Floats, Lessons, Places, families
+from mipaudit.evidence.scores.attacker_families import Family, Lessons, families
 from mipaudit.evidence.scores.averaged_lower import Averaged, shares_of
 from mipaudit.evidence.scores.evidence import Evidence, bins_of
 from mipaudit.evidence.scores.rows import PREQUENTIAL
+from mipaudit.maths.arrays import Floats, Ints, Places
 from mipaudit.maths.binomial import MeanRate
 from mipaudit.maths.class_limits.class_sets import best_ordered, best_sets
 from mipaudit.maths.metrics.best_of_class import (
@@ -82,7 +82,7 @@ def held_out_metric(run: Assigned, metric: Metric) -> Averaged:
     return _averaged(metric, len(run.counts), members, holdout)
 
 
-def fixed_metric(blocks: NDArray[np.int64], burn_in: int, metric: Metric) -> Averaged:
+def fixed_metric(blocks: Ints, burn_in: int, metric: Metric) -> Averaged:
     """Return the rates, on all other rows, of one set that was chosen on the burn-in.
 
     Args:
@@ -385,7 +385,7 @@ class RatioEvidence:
         def suprema(prior: float) -> tuple[float, ...]:
             return best_ordered(ladder, prior, _INTERVALS)
 
-        listed: dict[Attackers, NDArray[np.float64] | None] = dict.fromkeys(_ORDERED)
+        listed: dict[Attackers, Floats | None] = dict.fromkeys(_ORDERED)
         if self.metric.floor is not None:
             listed |= {"thresholds": threshold_rates(ladder), "intervals-1": interval_rates(ladder)}
         return {
@@ -426,7 +426,7 @@ def _at_place(suprema: Callable[[float], tuple[float, ...]], place: int, prior: 
     return suprema(prior)[place]
 
 
-def _sets(table: NDArray[np.int64]) -> MetricClass:
+def _sets(table: Ints) -> MetricClass:
     """Return the class of all sets of rows of a (K, 2) table."""
     sizes = table.sum(axis=0)
     share = table / np.maximum(sizes, 1)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mipaudit.evidence.difference import encounter, fitted_challenger, of_constant, rival_class
 from mipaudit.maths.advantage import advantage
+from mipaudit.maths.arrays import Bools, Floats, Places
 from mipaudit.maths.class_limits.difference import Encounter, fixed_lower, named_lower
 from mipaudit.maths.mean_limits import Term, mean_lower, mean_upper, melded_lower
 from mipaudit.summaries.challenger_counts import TabledGuesses
@@ -58,11 +59,7 @@ class Achieved:
 
 
 def achieved(
-    guesses: NDArray[np.bool_] | NDArray[np.float64],
-    member: NDArray[np.bool_],
-    *,
-    prior: float,
-    alpha: float,
+    guesses: Bools | Floats, member: Bools, *, prior: float, alpha: float
 ) -> Achieved | None:
     """Return what an attacker achieves on rows that it did not learn from.
 
@@ -111,7 +108,7 @@ def difference_of_shares(
 
 
 def mean_difference(
-    one: NDArray[np.float64], other: NDArray[np.float64], alpha: float, prior: float = 0.5
+    one: Floats, other: Floats, alpha: float, prior: float = 0.5
 ) -> tuple[float, float]:
     """Return two-sided limits of the advantage of two means of terms in [0, 1].
 
@@ -127,7 +124,7 @@ def mean_difference(
     return max(lower, -1.0), min(upper, 1.0)
 
 
-def _binary(terms: NDArray[np.float64]) -> bool:
+def _binary(terms: Floats) -> bool:
     return bool(((terms == 0) | (terms == 1)).all())
 
 
@@ -143,10 +140,10 @@ class JudgedRows:
         blocks: micro-block of each row, shape (n,).
     """
 
-    takes: NDArray[np.float64]
-    member: NDArray[np.bool_]
-    scores: NDArray[np.float64]
-    cell: NDArray[np.intp]
+    takes: Floats
+    member: Bools
+    scores: Floats
+    cell: Places
     blocks: NDArray[np.uint8]
 
 
@@ -212,7 +209,7 @@ def at_most_short(
     return -named_lower(met, rival_class(attackers), alpha)
 
 
-def _merged(cell: NDArray[np.intp], count: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def _merged(cell: Places, count: int) -> tuple[Places, Bools]:
     """Return runs of cells of about equal mass; a run of several values is bracketed."""
     mass = np.bincount(cell, minlength=count)
     run = np.minimum((np.cumsum(mass) - mass) * _MOST_LISTED // mass.sum(), _MOST_LISTED - 1)

@@ -16,7 +16,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.evidence.derived_scores import (
     BurnInRows,
@@ -32,6 +31,7 @@ from mipaudit.evidence.scores.betting_lower import betting
 from mipaudit.evidence.scores.evidence import Evidence, sets_advantage
 from mipaudit.evidence.scores.rows import ErrorShare, score_estimates
 from mipaudit.maths.advantage import baseline
+from mipaudit.maths.arrays import Floats
 from mipaudit.maths.learners import Boosting
 from mipaudit.model.message import Finding, Message
 from mipaudit.summaries.cells import Cells, JointAlphabet, ProductGrid
@@ -247,7 +247,7 @@ class VectorPlan:
     plan: Plan
     fit_blocks: int
 
-    def derive(self, columns: tuple[NDArray[np.float64], ...]) -> tuple[NDArray[np.float64], ...]:
+    def derive(self, columns: tuple[Floats, ...]) -> tuple[Floats, ...]:
         """Return the derived scores of all vectors for rows of all columns."""
         return tuple(
             scores

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from mipaudit.maths.arrays import Floats
 
-RateT = TypeVar("RateT", float, "NDArray[np.float64]")
+RateT = TypeVar("RateT", float, "Floats")
 
 
 def advantage(tpr: RateT, fpr: RateT, prior: float) -> RateT:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from mipaudit.maths.advantage import advantage, baseline
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from mipaudit.maths.arrays import Floats
 
 _FOLDS: Final = 16
 _FOLDED_CLOSE: Final = 1e-9
@@ -25,8 +24,8 @@ def _special() -> Any:  # noqa: ANN401 - a module without types
 
 
 def clopper_pearson_lower(
-    successes: float | NDArray[np.float64], trials: float, alpha: float | NDArray[np.float64]
-) -> float | NDArray[np.float64]:
+    successes: float | Floats, trials: float, alpha: float | Floats
+) -> float | Floats:
     """Return the one-sided lower limit of a proportion (Clopper and Pearson 1934).
 
     Args:
@@ -50,8 +49,8 @@ def clopper_pearson_lower(
 
 
 def clopper_pearson_upper(
-    successes: float | NDArray[np.float64], trials: float, alpha: float | NDArray[np.float64]
-) -> float | NDArray[np.float64]:
+    successes: float | Floats, trials: float, alpha: float | Floats
+) -> float | Floats:
     """Return the one-sided upper limit of a proportion (Clopper and Pearson 1934).
 
     Args and returns as for `clopper_pearson_lower`; 1 where all trials succeed.
@@ -62,7 +61,7 @@ def clopper_pearson_upper(
     return 1.0 - clopper_pearson_lower(trials - successes, trials, alpha)
 
 
-def least_lower(successes: NDArray[np.float64], trials: float, alpha: NDArray[np.float64]) -> float:
+def least_lower(successes: Floats, trials: float, alpha: Floats) -> float:
     """Return the least of several lower limits of `clopper_pearson_lower`.
 
     To test whether a limit lies below a number is several times cheaper than to find

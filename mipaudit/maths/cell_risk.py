@@ -21,8 +21,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Bools, Floats, Ints
+
 Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 # Standard deviations, and their spacing, at which an integrand that is smooth is summed.
 _FARTHEST: Final = 7.5
@@ -89,13 +90,7 @@ def share_of_risk(risk: float, n_members: int, n_holdout: int, prior: float) -> 
 
 
 def conditional_limits(
-    members: Counts,
-    holdout: Counts,
-    *,
-    n_members: int,
-    n_holdout: int,
-    prior: float,
-    alpha: float,
+    members: Counts, holdout: Counts, *, n_members: int, n_holdout: int, prior: float, alpha: float
 ) -> RiskLimits:
     """Return the risk of each cell with limits of two-sided error alpha each.
 
@@ -126,13 +121,7 @@ def conditional_limits(
 
 
 def above_p_values(
-    members: Counts,
-    holdout: Counts,
-    *,
-    n_members: int,
-    n_holdout: int,
-    prior: float,
-    tau: float,
+    members: Counts, holdout: Counts, *, n_members: int, n_holdout: int, prior: float, tau: float
 ) -> Floats:
     """Return the p-value of each cell for the hypothesis that |f| is at most tau.
 
@@ -159,13 +148,7 @@ def above_p_values(
 
 
 def melded_limits(
-    members: NDArray[np.int64],
-    holdout: NDArray[np.int64],
-    *,
-    n_members: int,
-    n_holdout: int,
-    prior: float,
-    alpha: float,
+    members: Ints, holdout: Ints, *, n_members: int, n_holdout: int, prior: float, alpha: float
 ) -> RiskLimits:
     """Return the risk of each cell with limits of two-sided error alpha each.
 
@@ -184,9 +167,7 @@ def melded_limits(
     )
 
 
-def _least_ratio(
-    x: NDArray[np.int64], n: int, y: NDArray[np.int64], m: int, alpha: float
-) -> Floats:
+def _least_ratio(x: Ints, n: int, y: Ints, m: int, alpha: float) -> Floats:
     """Return the lower limit of P / (P + Q) in [0, 1], for x of n and y of m."""
     found = np.zeros(x.shape)
     some = x > 0
@@ -206,9 +187,7 @@ def _quantile(x: Floats, n: int, y: Floats, m: int, alpha: float) -> Floats:
     # Summed over the more certain of the two, the other's distribution is smooth.
     over_members = ((n - x + 1) / (n * x) <= (m - y) / (m * (y + 1)))[:, None]
     nodes = np.where(
-        over_members,
-        _beta_quantiles(x, n - x + 1, level),
-        _beta_quantiles(y + 1, m - y, level),
+        over_members, _beta_quantiles(x, n - x + 1, level), _beta_quantiles(y + 1, m - y, level)
     )
     low, high = np.zeros(x.shape), np.ones(x.shape)
     for _ in range(_HALVINGS):
@@ -244,7 +223,7 @@ def _beta_cdf(a: Floats, b: Floats, at: Floats) -> Floats:
     return np.where((b > 0)[:, None], found, (at >= 1).astype(np.float64))
 
 
-def discoveries(p_values: NDArray[np.float64], rate: float) -> NDArray[np.bool_]:
+def discoveries(p_values: Floats, rate: float) -> Bools:
     """Return which hypotheses are rejected (Benjamini and Hochberg 1995).
 
     Args:

@@ -30,12 +30,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Bools, Floats, Ints
+
 if TYPE_CHECKING:
     from mipaudit.maths.class_limits.roc_counts import Ladder
 
 
 Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _TERMS: Final = 64
 # Logarithms of factorials of 10^9 are good to a few parts in 10^6: never to our favour.
@@ -145,7 +146,7 @@ def holm(p_values: Floats) -> Floats:
     return adjusted
 
 
-def copied(counts: NDArray[np.int64], rows: int, tight: NDArray[np.bool_] | None = None) -> int:
+def copied(counts: Ints, rows: int, tight: Bools | None = None) -> int:
     """Return how many values were copied for all that chance can do; 0 for none.
 
     A value may be any function of a row that is chosen beforehand, such as its rounded score.
@@ -190,7 +191,7 @@ def deficit(below: int, middle: int, above: int, rho: float) -> float:
     return 2 * sum(seen * math.log(seen / mean) for seen, mean in pairs if seen and mean > 0)
 
 
-def sequence_bits(codes: NDArray[np.int64]) -> float:
+def sequence_bits(codes: Ints) -> float:
     """Return how many bits a sequence takes that is told to somebody who knows its law.
 
     The shorter of two codes (Krichevsky and Trofimov 1981): of independent symbols, and of
@@ -209,7 +210,7 @@ def sequence_bits(codes: NDArray[np.int64]) -> float:
     return min(_code_length(np.bincount(codes), symbols), chained)
 
 
-def _code_length(counts: NDArray[np.int64], symbols: int) -> float:
+def _code_length(counts: Ints, symbols: int) -> float:
     from scipy.special import gammaln
 
     seen = counts[counts > 0]
@@ -255,7 +256,7 @@ def difference_p_value(ladder: Ladder, *, seed: Sequence[int], ordered: bool = T
     return (1 + exceeding) / (1 + drawn)
 
 
-def _cells(ladder: Ladder) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _cells(ladder: Ladder) -> tuple[Ints, Ints]:
     """Return members and all rows of cells cut at fixed shares of all rows."""
     pooled = ladder.members + ladder.holdout
     below = pooled.cumsum()
@@ -273,9 +274,7 @@ def _cells(ladder: Ladder) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return members[occupied], everyone[occupied]
 
 
-def _least(
-    members: NDArray[np.int64], pooled: NDArray[np.int64], *, ordered: bool
-) -> NDArray[np.float64]:
+def _least(members: Ints, pooled: Ints, *, ordered: bool) -> Floats:
     """Return the least approximate p-value of the tests for each row of ``members``."""
     from scipy.special import ndtr
 
@@ -297,9 +296,7 @@ def _least(
     return np.asarray(ndtr(-deviates[0]))
 
 
-def _standardised(
-    members: NDArray[np.int64], pooled: NDArray[np.int64], scores: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _standardised(members: Ints, pooled: Ints, scores: Floats) -> Floats:
     """Return linear rank statistics less their mean, in standard deviations over labellings."""
     rows, drawn = int(pooled.sum()), members.sum(axis=1)[:, None]
     mean = scores @ pooled / rows
@@ -310,7 +307,7 @@ def _standardised(
     return np.asarray(np.divide(total, deviation, out=np.zeros_like(total), where=deviation > 0))
 
 
-def _chi_squared(members: NDArray[np.int64], pooled: NDArray[np.int64]) -> NDArray[np.float64]:
+def _chi_squared(members: Ints, pooled: Ints) -> Floats:
     """Return a normal deviate of chi-squared (Wilson and Hilferty 1931); 0 for one cell."""
     freedom = pooled.size - 1
     if freedom == 0:
@@ -322,9 +319,7 @@ def _chi_squared(members: NDArray[np.int64], pooled: NDArray[np.int64]) -> NDArr
     return np.asarray((np.cbrt(statistic / freedom) - (1 - scale)) / np.sqrt(scale))
 
 
-def counts_alike(
-    first: NDArray[np.int64], second: NDArray[np.int64], rng: np.random.Generator
-) -> float:
+def counts_alike(first: Ints, second: Ints, rng: np.random.Generator) -> float:
     """Return the p-value of the hypothesis that both groups have counts of the same law.
 
     The statistic is the larger of Wilcoxon's rank sum and of that of the distances from the
@@ -352,7 +347,7 @@ def counts_alike(
     return float((1 + np.count_nonzero(found[1:] >= found[0] * (1 - 1e-9))) / (1 + ROW_DRAWS))
 
 
-def _scores(everyone: NDArray[np.int64], drawn: int) -> NDArray[np.float64]:
+def _scores(everyone: Ints, drawn: int) -> Floats:
     """Return the weight of every level in both statistics, centred and scaled, shape (L, 2)."""
     total = int(everyone.sum())
     ends = np.cumsum(everyone)
@@ -360,5 +355,5 @@ def _scores(everyone: NDArray[np.int64], drawn: int) -> NDArray[np.float64]:
     weights = np.column_stack((middle, np.abs(middle)))
     weights -= everyone @ weights / total
     spread = np.sqrt(everyone @ weights**2 * drawn * (total - drawn) / total**2)
-    scaled: NDArray[np.float64] = weights / np.where(spread > 0, spread, np.inf)
+    scaled: Floats = weights / np.where(spread > 0, spread, np.inf)
     return scaled

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Floats, Ints
 from mipaudit.maths.cell_risk import RiskLimits, risk_of_share, share_of_risk
 
 # Unsampled records are put into so many groups at most, each counted as its end.
@@ -49,9 +49,9 @@ class Population:
 
 
 def finite_limits(
-    members: NDArray[np.int64],
-    holdout: NDArray[np.int64],
-    known: NDArray[np.int64],
+    members: Ints,
+    holdout: Ints,
+    known: Ints,
     *,
     population: Population,
     n_holdout: int,
@@ -96,15 +96,15 @@ def finite_limits(
 
 
 def finite_p_values(
-    members: NDArray[np.int64],
-    holdout: NDArray[np.int64],
-    known: NDArray[np.int64],
+    members: Ints,
+    holdout: Ints,
+    known: Ints,
     *,
     population: Population,
     n_holdout: int,
     prior: float,
     tau: float,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the p-value of each cell for the hypothesis that |f| is at most tau.
 
     The error at which the melded limit reaches tau or -tau, doubled for the two sides.
@@ -165,7 +165,7 @@ class _Melded:
                 low = middle
         return low if self._lower else high
 
-    def _holdout_above(self, cut: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _holdout_above(self, cut: Floats) -> Floats:
         from scipy.special import betainc
 
         first, second = self._holdout
@@ -174,9 +174,7 @@ class _Melded:
         return np.asarray(1 - betainc(first, second, cut))
 
 
-def unseen_in_cell(
-    x: int, population: Population, *, lower: bool
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def unseen_in_cell(x: int, population: Population, *, lower: bool) -> tuple[Floats, Floats]:
     """Return the confidence distribution of the cell's number of unseen records.
 
     P(hypergeometric count >= x) with M records in the cell is the probability that a
@@ -228,7 +226,7 @@ def _support(unseen: int, a: int, b: int) -> tuple[int, int]:
 
 def _grouped(
     ends: tuple[int, int], unseen: int, a: int, b: int, *, lower: bool
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Return groups of counts, each at its outward end, with their total weights."""
     from scipy.special import betaincinv, betaln, gammaln, ndtr
 

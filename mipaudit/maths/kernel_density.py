@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.maths.advantage import baseline
+from mipaudit.maths.arrays import Bools, Floats
 
 # The normal density beyond so many standard deviations is below 1e-14 of its peak.
 REACH: Final = 8.0
@@ -55,7 +55,7 @@ class Grid:
     floor: int | None = None
     ceiling: int | None = None
 
-    def points(self) -> NDArray[np.float64]:
+    def points(self) -> Floats:
         """Return the nodes, shape (nodes,)."""
         return np.asarray(self.low + self.step * np.arange(self.nodes, dtype=np.float64))
 
@@ -73,22 +73,20 @@ class Smoothed:
 
     low: float
     step: float
-    masses: NDArray[np.float64]
-    ends: NDArray[np.bool_]
+    masses: Floats
+    ends: Bools
 
-    def density(self) -> NDArray[np.float64]:
+    def density(self) -> Floats:
         """Return the density at the nodes, per unit of the score."""
         return np.asarray(self.masses / self.step * np.where(self.ends, 2.0, 1.0))
 
-    def at(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def at(self, scores: Floats) -> Floats:
         """Return the density at these scores, linear between nodes and 0 outside."""
         points = self.low + self.step * np.arange(self.masses.size, dtype=np.float64)
         return np.interp(scores, points, self.density(), left=0.0, right=0.0)
 
 
-def linear_weights(
-    scores: NDArray[np.float64], grid: Grid, masses: NDArray[np.float64] | None = None
-) -> NDArray[np.float64]:
+def linear_weights(scores: Floats, grid: Grid, masses: Floats | None = None) -> Floats:
     """Return the mass at each node of some scores, each shared by its two nearest nodes.
 
     Args:
@@ -112,9 +110,7 @@ def linear_weights(
     return weights
 
 
-def smooth(
-    weights: NDArray[np.float64], grid: Grid, bandwidth: float, *, fold: bool = False
-) -> Smoothed:
+def smooth(weights: Floats, grid: Grid, bandwidth: float, *, fold: bool = False) -> Smoothed:
     """Return a measure on the nodes after Gaussian noise.
 
     Args:
@@ -133,7 +129,7 @@ def smooth(
     return Smoothed(low=low, step=grid.step, masses=masses, ends=np.zeros(masses.size, dtype=bool))
 
 
-def _convolved(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+def _convolved(first: Floats, second: Floats) -> Floats:
     """Return the full convolution, by transforms of a power of two that nothing wraps round."""
     size = first.size + second.size - 1
     length = 1 << (size - 1).bit_length()
@@ -141,7 +137,7 @@ def _convolved(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArr
     return np.fft.irfft(product, length)[:size]
 
 
-def _folded(masses: NDArray[np.float64], grid: Grid, reach: int) -> Smoothed:
+def _folded(masses: Floats, grid: Grid, reach: int) -> Smoothed:
     """Reflect the masses beyond the ends of the range into it."""
     node = np.arange(masses.size) - reach
     floor = int(node[0]) if grid.floor is None else grid.floor
@@ -165,9 +161,7 @@ def _folded(masses: NDArray[np.float64], grid: Grid, reach: int) -> Smoothed:
     )
 
 
-def kernel_advantage(
-    gains: NDArray[np.float64], grid: Grid, bandwidth: float, *, fold: bool = False
-) -> float:
+def kernel_advantage(gains: Floats, grid: Grid, bandwidth: float, *, fold: bool = False) -> float:
     """Return U_N: the sum of |p f - (1-p) g| over the nodes (Liu et al., MACE, Theorem 3).
 
     Args:
@@ -199,7 +193,7 @@ def grid_slack(step: float, bandwidth: float, places: int) -> tuple[float, float
     return chord, chord + moved
 
 
-def spread(scores: NDArray[np.float64]) -> float:
+def spread(scores: Floats) -> float:
     """Return min(s.d., IQR/1.34), or the s.d. where the quartiles are alike; 0 if all are.
 
     Args:
@@ -224,7 +218,7 @@ def rounded(bandwidth: float) -> float:
     return float(f"{bandwidth:.{_DIGITS}g}")
 
 
-def improved_sheather_jones(scores: NDArray[np.float64], records: float) -> float | None:
+def improved_sheather_jones(scores: Floats, records: float) -> float | None:
     """Return the bandwidth of Botev, Grotowski and Kroese (2010), from counts on a grid.
 
     It is theirs for the sample, times (n/records)^(1/5): for a density from as many
@@ -250,7 +244,7 @@ def improved_sheather_jones(scores: NDArray[np.float64], records: float) -> floa
     return float(math.sqrt(time) * width * (distinct / records) ** 0.2)
 
 
-def _cosines(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+def _cosines(shares: Floats) -> Floats:
     """Return half the coefficients of the cosine series: sums of shares times cos(pi k x)."""
     size = shares.size
     mirrored = np.concatenate([shares, shares[::-1]])
@@ -258,7 +252,7 @@ def _cosines(shares: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray((np.fft.fft(mirrored)[:size] * turned).real / 2)
 
 
-def _fixed_point(squares: NDArray[np.float64], records: int) -> float | None:
+def _fixed_point(squares: Floats, records: int) -> float | None:
     """Return the smallest root of t = xi gamma^[5](t), on the unit interval."""
     powers = np.arange(1, squares.size + 1, dtype=np.float64) ** 2
     terms = [squares * powers**stage for stage in range(_STAGES + 1)]
@@ -278,9 +272,7 @@ def _fixed_point(squares: NDArray[np.float64], records: int) -> float | None:
     return None
 
 
-def _surplus(
-    time: float, terms: list[NDArray[np.float64]], orders: NDArray[np.float64], records: int
-) -> float:
+def _surplus(time: float, terms: list[Floats], orders: Floats, records: int) -> float:
     """Return t minus what their seven stages make of it (their Algorithm 1)."""
     roughness = _roughness(_STAGES, time, terms, orders)
     for stage in range(_STAGES - 1, 1, -1):
@@ -295,9 +287,7 @@ def _surplus(
     return time - float((2 * records * math.sqrt(math.pi) * roughness) ** -0.4)
 
 
-def _roughness(
-    stage: int, time: float, terms: list[NDArray[np.float64]], orders: NDArray[np.float64]
-) -> float:
+def _roughness(stage: int, time: float, terms: list[Floats], orders: Floats) -> float:
     """Return their estimate of the squared norm of a derivative of the density."""
     # Beyond these the exponential is 0.
     last = int(math.sqrt(_LARGEST_EXPONENT / time) / math.pi) + 1
@@ -305,9 +295,7 @@ def _roughness(
     return float(2 * math.pi ** (2 * stage) * damped.sum())
 
 
-def held_out_multiple(
-    halves: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]], prior: float
-) -> float:
+def held_out_multiple(halves: Sequence[tuple[Floats, Floats]], prior: float) -> float:
     """Return the multiple of Silverman's bandwidth whose sign guesses best on the other half.
 
     Args:
@@ -326,10 +314,7 @@ def held_out_multiple(
 
 
 def _payoff(
-    learnt: tuple[NDArray[np.float64], NDArray[np.float64]],
-    other: tuple[NDArray[np.float64], NDArray[np.float64]],
-    bandwidth: float,
-    prior: float,
+    learnt: tuple[Floats, Floats], other: tuple[Floats, Floats], bandwidth: float, prior: float
 ) -> float:
     """Return p TPR - (1-p) FPR on one half of the sign of the densities of the other."""
     step = bandwidth / _STEPS_PER_BANDWIDTH

@@ -13,13 +13,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
+
+from mipaudit.maths.arrays import Bools, Floats
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-
-Floats = NDArray[np.float64]
 
 # The interquartile range of a normal law, in standard deviations.
 _NORMAL_RANGE: Final = 1.3489795003921634
@@ -50,10 +49,10 @@ class RobustScale:
         width: shape (d,), finite and above 0.
     """
 
-    centre: NDArray[np.float64]
-    width: NDArray[np.float64]
+    centre: Floats
+    width: Floats
 
-    def column(self, values: NDArray[np.float64], index: int) -> NDArray[np.float64]:
+    def column(self, values: Floats, index: int) -> Floats:
         """Return coordinate ``index`` on the common scale, in [-12, 12]; infinities allowed.
 
         Element by element, so that a row's figure does not depend on its batch.
@@ -67,13 +66,13 @@ class RobustScale:
             scaled[beyond] = np.copysign(far, scaled[beyond])
         return np.asarray(scaled)
 
-    def matrix(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def matrix(self, values: Floats) -> Floats:
         """Return rows of shape (n, d) on the common scale."""
         columns = [self.column(values[:, index], index) for index in range(values.shape[1])]
         return np.stack(columns, axis=1)
 
 
-def robust_scale(values: NDArray[np.float64]) -> RobustScale:
+def robust_scale(values: Floats) -> RobustScale:
     """Return the scale of rows of shape (n, d), n at least 1; infinities allowed, no NaN.
 
     The width is the interquartile range; where that is 0, the standard deviation of the
@@ -87,7 +86,7 @@ def robust_scale(values: NDArray[np.float64]) -> RobustScale:
     )
 
 
-def _centre_and_width(values: NDArray[np.float64]) -> tuple[float, float]:
+def _centre_and_width(values: Floats) -> tuple[float, float]:
     if not values.size:
         return 0.0, 1.0
     low, centre, high = (float(q) for q in np.quantile(values, [0.25, 0.5, 0.75]))
@@ -133,7 +132,7 @@ class Logistic:
         return total
 
 
-def fit_logistic(rows: Floats, member: NDArray[np.bool_]) -> Logistic:
+def fit_logistic(rows: Floats, member: Bools) -> Logistic:
     """Return the fit whose features and penalty do best on a quarter of the rows held out.
 
     Args:
@@ -180,7 +179,7 @@ def _design(rows: Floats, pairs: tuple[tuple[int, int], ...]) -> Floats:
     return np.column_stack([np.ones(len(rows)), rows, *products])
 
 
-def _path(design: Floats, member: NDArray[np.bool_]) -> Iterator[tuple[float, Floats]]:
+def _path(design: Floats, member: Bools) -> Iterator[tuple[float, Floats]]:
     """Yield each penalty, the largest first, with its fit; each starts from the last."""
     weights = None
     for penalty in reversed(_PENALTIES):
@@ -188,16 +187,14 @@ def _path(design: Floats, member: NDArray[np.bool_]) -> Iterator[tuple[float, Fl
         yield penalty, weights
 
 
-def _balance(member: NDArray[np.bool_]) -> Floats:
+def _balance(member: Bools) -> Floats:
     """Return row weights of mean 1 that give both classes the same weight."""
     inside = int(member.sum())
     outside = member.size - inside
     return np.where(member, member.size / (2 * max(inside, 1)), member.size / (2 * max(outside, 1)))
 
 
-def _newton(
-    design: Floats, member: NDArray[np.bool_], penalty: float, start: Floats | None
-) -> Floats:
+def _newton(design: Floats, member: Bools, penalty: float, start: Floats | None) -> Floats:
     """Return the ridge fit by Newton steps, halved where the loss would rise."""
     balance = _balance(member)
     ridge = np.full(design.shape[1], penalty)
@@ -228,18 +225,18 @@ def _chance(log_odds: Floats) -> Floats:
     return np.asarray(1 / (1 + np.exp(-np.clip(log_odds, -_WIDEST, _WIDEST))))
 
 
-def _log_loss(design: Floats, member: NDArray[np.bool_], weights: Floats) -> Floats:
+def _log_loss(design: Floats, member: Bools, weights: Floats) -> Floats:
     return np.logaddexp(0, np.where(member, -1.0, 1.0) * (design @ weights))
 
 
 def _penalised(
-    design: Floats, member: NDArray[np.bool_], balance: Floats, ridge: Floats, weights: Floats
+    design: Floats, member: Bools, balance: Floats, ridge: Floats, weights: Floats
 ) -> float:
     loss = float(balance @ _log_loss(design, member, weights))
     return loss + float(ridge @ (weights * weights)) / 2
 
 
-def _loss(design: Floats, member: NDArray[np.bool_], weights: Floats) -> float:
+def _loss(design: Floats, member: Bools, weights: Floats) -> float:
     """Return the mean loss with both classes of the same weight."""
     return float((_balance(member) * _log_loss(design, member, weights)).mean())
 
@@ -257,10 +254,10 @@ class NeighbourShare:
 
     coordinates: tuple[int, ...]
     tree: Any
-    weight: NDArray[np.float64]
+    weight: Floats
     neighbours: int
 
-    def score(self, columns: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def score(self, columns: list[Floats]) -> Floats:
         """Return the difference of both classes' weights among the nearest, shape (n,).
 
         Args:
@@ -272,7 +269,7 @@ class NeighbourShare:
 
 
 def fit_neighbour_share(
-    rows: NDArray[np.float64], member: NDArray[np.bool_], coordinates: tuple[int, ...]
+    rows: Floats, member: Bools, coordinates: tuple[int, ...]
 ) -> NeighbourShare:
     """Return the score for these rows as references.
 
@@ -306,7 +303,7 @@ class Boosting:
     trees: Any
     library: str
 
-    def score(self, columns: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def score(self, columns: list[Floats]) -> Floats:
         """Return the log odds of membership, shape (n,).
 
         Args:
@@ -334,9 +331,7 @@ def _pools() -> Any:  # noqa: ANN401 - threadpoolctl has no types
     return ThreadpoolController()
 
 
-def fit_boosting(
-    rows: NDArray[np.float64], member: NDArray[np.bool_], *, seed: int
-) -> Boosting | None:
+def fit_boosting(rows: Floats, member: Bools, *, seed: int) -> Boosting | None:
     """Return boosted trees, or None without scikit-learn or with fewer than 60 rows.
 
     Args:

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
-from numpy.typing import NDArray
+
+from mipaudit.maths.arrays import Floats, Ints, Places
 
 # Terms are rounded up to this many steps: every factor of K falls as a term grows, so
 # that rounding can only widen the limit, by a step at most.
@@ -47,7 +48,7 @@ _TAIL: Final = 1e-4
 _TINY: Final = 1e-300
 
 
-def mean_upper(terms: NDArray[np.float64], alpha: float) -> float:
+def mean_upper(terms: Floats, alpha: float) -> float:
     """Return an upper limit of the mean of independent terms in [0, 1], one-sided alpha.
 
     Args:
@@ -62,12 +63,12 @@ def mean_upper(terms: NDArray[np.float64], alpha: float) -> float:
     return _upper(found / _STEPS, counts[found], alpha)
 
 
-def mean_lower(terms: NDArray[np.float64], alpha: float) -> float:
+def mean_lower(terms: Floats, alpha: float) -> float:
     """Return a lower limit of the mean of independent terms in [0, 1], one-sided alpha."""
     return 1.0 - mean_upper(1.0 - terms, alpha)
 
 
-def stakes(count: int, alpha: float) -> NDArray[np.float64]:
+def stakes(count: int, alpha: float) -> Floats:
     """Return the stakes, from 1 down by halves to what suits the largest variance.
 
     The best stake is about sqrt(2 ln(1/alpha) / (n variance)).
@@ -77,7 +78,7 @@ def stakes(count: int, alpha: float) -> NDArray[np.float64]:
     return np.asarray(0.5 ** np.arange(halvings + 1.0))
 
 
-def _upper(values: NDArray[np.float64], counts: NDArray[np.int64], alpha: float) -> float:
+def _upper(values: Floats, counts: Ints, alpha: float) -> float:
     chosen = stakes(int(counts.sum()), alpha)
     wanted = -math.log(alpha) + math.log(chosen.size)
 
@@ -128,7 +129,7 @@ def melded_lowers(sums: Sequence[Sequence[Term]], alpha: float) -> list[float]:
     return [limit for part in parts for limit in _lowers(part, alpha)]
 
 
-def _lowers(table: NDArray[np.float64], alpha: float) -> list[float]:
+def _lowers(table: Floats, alpha: float) -> list[float]:
     """Return the limits of sums whose weights, successes and trials are (..., terms, 3).
 
     What falls into a step counts at one place, so that the mean of each term is its own, and
@@ -170,13 +171,13 @@ class _Spans:
         stop: its end; the start where the term is certain.
     """
 
-    weight: NDArray[np.float64]
-    shapes: tuple[NDArray[np.float64], NDArray[np.float64]]
-    start: NDArray[np.float64]
-    stop: NDArray[np.float64]
+    weight: Floats
+    shapes: tuple[Floats, Floats]
+    start: Floats
+    stop: Floats
 
     @classmethod
-    def of(cls, table: NDArray[np.float64], tail: float) -> Self:
+    def of(cls, table: Floats, tail: float) -> Self:
         """Return those of terms whose weights, successes and trials are (m, terms, 3)."""
         from scipy.special import betaincinv
 
@@ -190,29 +191,20 @@ class _Spans:
             for share in (tail, 1 - tail)
         ]
         return cls(
-            weight=weight,
-            shapes=(first, second),
-            start=np.minimum(*ends),
-            stop=np.maximum(*ends),
+            weight=weight, shapes=(first, second), start=np.minimum(*ends), stop=np.maximum(*ends)
         )
 
     @property
-    def width(self) -> NDArray[np.float64]:
+    def width(self) -> Floats:
         """Return the widths of the ranges."""
         return self.stop - self.start
 
-    def mean(self, term: int) -> NDArray[np.float64]:
+    def mean(self, term: int) -> Floats:
         """Return the means of a term of every sum, shape (m,)."""
         first, second = (one[:, term] for one in self.shapes)
         return np.asarray(self.weight[:, term] * first / (first + second))
 
-    def masses(
-        self,
-        term: int,
-        first: NDArray[np.float64],
-        step: NDArray[np.float64],
-        counts: NDArray[np.intp],
-    ) -> NDArray[np.float64]:
+    def masses(self, term: int, first: Floats, step: Floats, counts: Places) -> Floats:
         """Return the probability of each step of a term of every sum, shape (m, `_SIZE`).
 
         Where steps are many they are short beside the spread, and Gauss quadrature of the
@@ -241,18 +233,14 @@ class _Spans:
         return found
 
 
-def _differences(
-    edges: NDArray[np.float64], first: NDArray[np.float64], second: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _differences(edges: Floats, first: Floats, second: Floats) -> Floats:
     """Return what beta distributions have between neighbouring edges, shape (m, steps)."""
     from scipy.special import betainc
 
     return np.asarray(np.abs(np.diff(betainc(first, second, edges))))
 
 
-def _quadrature(
-    edges: NDArray[np.float64], first: NDArray[np.float64], second: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _quadrature(edges: Floats, first: Floats, second: Floats) -> Floats:
     """Return the same but for a factor of each row."""
     from scipy.special import xlog1py, xlogy
 

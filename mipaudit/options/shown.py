@@ -148,8 +148,7 @@ class Form(Declared):
     """The form of the report."""
 
     full: bool = manner(
-        "Show every table and every limitation. On a page, nothing is folded.",
-        default=False,
+        "Show every table and every limitation. On a page, nothing is folded.", default=False
     )
     format: Format | None = FORMAT_OPTION
 

@@ -134,11 +134,7 @@ def _same_types(table: pa.Table, schema: pa.Schema | None) -> pa.Table:
 
 
 def record_format(
-    output: Given,
-    given: str | None,
-    *,
-    what: str = "records",
-    example: str = "risks",
+    output: Given, given: str | None, *, what: str = "records", example: str = "risks"
 ) -> RowFormat | None:
     """Return the form to write in, or None where nothing is to be written.
 

@@ -128,10 +128,7 @@ def _read(path: str) -> bytes:
             "Give a file that a command wrote as JSON, or - for standard input.",
         ) from None
     if len(data) > _LARGEST:
-        raise bad_report(
-            "The file is over 256 MiB; no report is that large.",
-            hint=_MADE,
-        )
+        raise bad_report("The file is over 256 MiB; no report is that large.", hint=_MADE)
     if not data.strip():
         raise bad_report(f"{_shown(path)}: the file is empty.", hint=_MADE)
     return data

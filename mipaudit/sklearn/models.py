@@ -11,12 +11,14 @@ from mipaudit.errors import InputError, UsageError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from mipaudit.maths.arrays import Bools, Floats, Places
+
 # What to try where a model knows none of the classes.
 SAME: Final = "Give the classes as the model was trained with: words or numbers."
 _FIT: Final = "Give a fitted classifier with predict_proba or decision_function."
 
 
-def outputs(model: Any, X: Any) -> tuple[str, NDArray[np.float64]]:  # noqa: ANN401
+def outputs(model: Any, X: Any) -> tuple[str, Floats]:  # noqa: ANN401
     """Return which outputs a model has, and those of some records, shape (n, classes)."""
     if hasattr(model, "predict_proba"):
         return "probabilities", np.asarray(model.predict_proba(X), dtype=np.float64)
@@ -48,7 +50,7 @@ def labels_of(y: ArrayLike, name: str) -> NDArray[Any]:
     return found
 
 
-def places(model: Any, labels: NDArray[Any]) -> NDArray[np.intp]:  # noqa: ANN401
+def places(model: Any, labels: NDArray[Any]) -> Places:  # noqa: ANN401
     """Return where each label stands among the model's classes, -1 where it does not.
 
     Raises:
@@ -59,11 +61,11 @@ def places(model: Any, labels: NDArray[Any]) -> NDArray[np.intp]:  # noqa: ANN40
     classes = getattr(model, "classes_", None)
     if classes is None or isinstance(classes, list):
         raise UsageError("no_classes", "The model is no classifier of one label.", hint=_FIT)
-    at: NDArray[np.intp] = pd.Index(classes).get_indexer(pd.Index(labels))
+    at: Places = pd.Index(classes).get_indexer(pd.Index(labels))
     return at
 
 
-def codes(model: Any, labels: ArrayLike, name: str) -> NDArray[np.intp]:  # noqa: ANN401
+def codes(model: Any, labels: ArrayLike, name: str) -> Places:  # noqa: ANN401
     """Return the place of each label among the model's classes."""
     at = places(model, labels_of(labels, name))
     unknown = int(np.count_nonzero(at < 0))
@@ -82,7 +84,7 @@ def codes(model: Any, labels: ArrayLike, name: str) -> NDArray[np.intp]:  # noqa
     return at
 
 
-def rows_of(X: Any, chosen: NDArray[np.bool_]) -> Any:  # noqa: ANN401 - as X is
+def rows_of(X: Any, chosen: Bools) -> Any:  # noqa: ANN401 - as X is
     """Return the chosen records."""
     at = np.flatnonzero(chosen)
     if hasattr(X, "tocsr"):

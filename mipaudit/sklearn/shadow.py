@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from mipaudit.maths.arrays import Bools, Floats
+
 _FEWEST_MODELS: Final = 2
 _CELLS: Final = 1 << 22  # of models and records, drawn at a time
 
@@ -33,10 +35,10 @@ class ShadowScores:
         member: whether the audited model was trained with each record; None without one.
     """
 
-    shadow: NDArray[np.float64]
-    inclusion: NDArray[np.bool_]
-    target: NDArray[np.float64] | None = None
-    member: NDArray[np.bool_] | None = None
+    shadow: Floats
+    inclusion: Bools
+    target: Floats | None = None
+    member: Bools | None = None
 
     def lira(self, **options: Any) -> Any:  # noqa: ANN401 - of `query_lira`, which checks them
         """Return the likelihood-ratio score of every record: a ``ModelQuery`` of ``query_lira``.
@@ -129,7 +131,7 @@ def shadow_scores(  # noqa: PLR0913 - as scikit-learn names them
     return ShadowScores(shadow=shadow, inclusion=inclusion, target=audited, member=member)
 
 
-def _halves(random: np.random.Generator, models: int, records: int) -> NDArray[np.bool_]:
+def _halves(random: np.random.Generator, models: int, records: int) -> Bools:
     """Return which model has which record: each in half of them, or one less."""
     halves = np.empty((models, records), dtype=bool)
     step = max(1, _CELLS // models)
@@ -144,9 +146,9 @@ def _shadow(
     estimator: Any,  # noqa: ANN401
     X: Any,  # noqa: ANN401
     labels: NDArray[Any],
-    half: NDArray[np.bool_],
+    half: Bools,
     seed: int,
-) -> NDArray[np.float64]:
+) -> Floats:
     from sklearn.base import clone
 
     model = clone(estimator)
@@ -161,7 +163,7 @@ def _of_true_class(
     labels: NDArray[Any],
     *,
     known: bool = False,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the probability of each record's class; 0 of a class that the model never saw.
 
     Args:
@@ -175,7 +177,7 @@ def _of_true_class(
     at = places(model, labels)
     if known and (at < 0).all():
         raise InputError("unseen_classes", "target= knows none of the classes in y=.", hint=SAME)
-    found: NDArray[np.float64] = outputs[np.arange(labels.size), at].clip(0, 1)
+    found: Floats = outputs[np.arange(labels.size), at].clip(0, 1)
     return np.where(at >= 0, found, 0.0)
 
 
@@ -188,7 +190,7 @@ def _require_probabilities(model: Any) -> None:  # noqa: ANN401
         )
 
 
-def _member(membership: ArrayLike, labels: NDArray[Any]) -> NDArray[np.bool_]:
+def _member(membership: ArrayLike, labels: NDArray[Any]) -> Bools:
     found = np.asarray(membership)
     if found.shape != labels.shape:
         raise InputError("rows_differ", "membership= has another length than y=.")

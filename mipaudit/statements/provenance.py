@@ -116,9 +116,7 @@ def time_of(created: str) -> datetime:
     try:
         return datetime.strptime(created, TIME_FORM).replace(tzinfo=UTC)
     except ValueError:
-        raise bad_report(
-            "The report's time is not in the form that mipaudit writes.",
-        ) from None
+        raise bad_report("The report's time is not in the form that mipaudit writes.") from None
 
 
 def waiver_day() -> date:

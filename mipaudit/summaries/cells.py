@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Bools, Floats, Ints, Places
 from mipaudit.summaries.rows import splitmix64
 
 _BITS: Final = 18
@@ -37,7 +38,7 @@ class Buckets:
     low: float
     scale: float
 
-    def locate(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    def locate(self, scores: Floats) -> Ints:
         """Return the bucket of each score before clipping to [0, last], shape (n,).
 
         What is too large for an integer becomes the smallest one, and so lands in
@@ -47,22 +48,20 @@ class Buckets:
         self.locate_into(scores, np.empty(scores.shape), place)
         return place
 
-    def locate_into(
-        self, scores: NDArray[np.float64], scaled: NDArray[np.float64], place: NDArray[np.int64]
-    ) -> None:
+    def locate_into(self, scores: Floats, scaled: Floats, place: Ints) -> None:
         """Do what `locate` does in memory that is there, of the same shape."""
         with np.errstate(invalid="ignore", over="ignore"):
             np.subtract(scores, self.low, out=scaled)
             np.multiply(scaled, self.scale, out=scaled)
             np.copyto(place, scaled, casting="unsafe")
 
-    def clipped(self, edges: NDArray[np.float64]) -> NDArray[np.int64]:
+    def clipped(self, edges: Floats) -> Ints:
         """Return the bucket of each edge in [0, last], increasing for any floats."""
         with np.errstate(over="ignore"):
             scaled = (edges - self.low) * self.scale
         return np.clip(scaled, 0, _LAST).astype(np.int64)
 
-    def snap(self, edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    def snap(self, edges: Floats) -> Floats:
         """Move each edge inside the grid up to the end of its bucket; drop repeats.
 
         Edges in the tails, and in buckets that hold many of them, stay as they are:
@@ -75,7 +74,7 @@ class Buckets:
         self._nudge(moved, bucket)
         return np.unique(np.concatenate([edges[~inside], moved]))
 
-    def _nudge(self, moved: NDArray[np.float64], bucket: NDArray[np.int64]) -> None:
+    def _nudge(self, moved: Floats, bucket: Ints) -> None:
         """Move each point to the last float of its bucket, one float at a time, in place."""
         left = np.arange(moved.size)
         for _ in range(_MAX_NUDGES):
@@ -92,14 +91,14 @@ class Buckets:
                 break
             moved[left] = following[short]
 
-    def divided(self, edges: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def divided(self, edges: Floats) -> Bools:
         """Tell which buckets are tails or crowded with edges, shape (buckets,)."""
         bucket = self.clipped(edges)
         divided = np.bincount(bucket, minlength=_LAST + 1) >= _CROWD
         divided[0] = divided[_LAST] = True
         return divided
 
-    def table(self, edges: NDArray[np.float64]) -> NDArray[np.int32]:
+    def table(self, edges: Floats) -> NDArray[np.int32]:
         """Return the cell of each bucket, or -1 where an edge may divide it."""
         bucket = self.clipped(edges)
         cells = np.cumsum(np.bincount(bucket, minlength=_LAST + 1), dtype=np.int64)
@@ -116,7 +115,7 @@ class Buckets:
         return table
 
 
-def choose_buckets(values: NDArray[np.float64], edges: NDArray[np.float64]) -> Buckets | None:
+def choose_buckets(values: Floats, edges: Floats) -> Buckets | None:
     """Return the grid that leaves the fewest rows to a search, or None if most remain.
 
     Args:
@@ -158,9 +157,9 @@ class Cells:
         buckets: the grid that the cut points were moved to, or None.
     """
 
-    edges: NDArray[np.float64]
-    single: NDArray[np.bool_]
-    coarse: NDArray[np.intp]
+    edges: Floats
+    single: Bools
+    coarse: Places
     buckets: Buckets | None
 
     @property
@@ -174,14 +173,14 @@ class Cells:
         return int(self.coarse[-1]) + 1
 
     @property
-    def coarse_single(self) -> NDArray[np.bool_]:
+    def coarse_single(self) -> Bools:
         """Tell which coarse cells hold one value: those that are one cell, an atom."""
         single = np.zeros(self.coarse_count, dtype=bool)
         single[self.coarse[self.single]] = True
         return np.asarray(single & (np.bincount(self.coarse) == 1))
 
 
-def atoms(values: NDArray[np.float64], *, all_values: bool) -> NDArray[np.float64]:
+def atoms(values: Floats, *, all_values: bool) -> Floats:
     """Return the values that get a cell of their own.
 
     Args:
@@ -195,18 +194,14 @@ def atoms(values: NDArray[np.float64], *, all_values: bool) -> NDArray[np.float6
     return distinct[counts >= max(ATOM_COUNT, ATOM_SHARE * values.size)]
 
 
-def distinct_values(
-    values: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def distinct_values(values: Floats) -> tuple[Floats, Places]:
     """Return the distinct values of a sorted sample, and how often each occurs."""
     (starts,) = _new(values).nonzero()
     ends = np.append(starts[1:], values.size)
     return values[starts], ends - starts
 
 
-def quantile_edges(
-    values: NDArray[np.float64], weights: NDArray[np.float64], count: int
-) -> NDArray[np.float64]:
+def quantile_edges(values: Floats, weights: Floats, count: int) -> Floats:
     """Return at most ``count - 1`` values that cut the sample into cells of equal mass.
 
     Values, not points between them: the cells are then the same for every strictly
@@ -228,8 +223,8 @@ def quantile_edges(
 
 
 def build_cells(
-    members: NDArray[np.float64],
-    holdout: NDArray[np.float64],
+    members: Floats,
+    holdout: Floats,
     *,
     prior: float,
     coarse: int,
@@ -268,13 +263,7 @@ def build_cells(
     return divide(points, coarse_edges, fine_edges, buckets=buckets)
 
 
-def divide(
-    points: NDArray[np.float64],
-    coarse: NDArray[np.float64],
-    fine: NDArray[np.float64],
-    *,
-    buckets: Buckets | None,
-) -> Cells:
+def divide(points: Floats, coarse: Floats, fine: Floats, *, buckets: Buckets | None) -> Cells:
     """Return the cells that atoms and cut points make.
 
     Args:
@@ -297,20 +286,20 @@ def divide(
     )
 
 
-def fences(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def fences(points: Floats) -> Floats:
     """Return the edges that shut atoms off from their neighbours, increasing."""
     fence = np.unique(np.concatenate([_float_below(points), points]))
     return fence[fence < np.inf]
 
 
-def _new(values: NDArray[np.generic]) -> NDArray[np.bool_]:
+def _new(values: NDArray[np.generic]) -> Bools:
     """Tell which of some sorted values differ from the one before."""
     new = np.ones(values.size, dtype=bool)
     np.not_equal(values[1:], values[:-1], out=new[1:])
     return new
 
 
-def _stable_order(values: NDArray[np.float64]) -> NDArray[np.intp]:
+def _stable_order(values: Floats) -> Places:
     """Return the stable sorting permutation; without ties there is only one."""
     order = np.argsort(values)
     if not _new(values[order]).all():
@@ -318,20 +307,20 @@ def _stable_order(values: NDArray[np.float64]) -> NDArray[np.intp]:
     return order
 
 
-def _coarse_of(fine: NDArray[np.float64], coarse: NDArray[np.float64]) -> NDArray[np.intp]:
+def _coarse_of(fine: Floats, coarse: Floats) -> Places:
     """Return the coarse cell of each fine one; the coarse edges are among the fine."""
     if fine.size == coarse.size:
         return np.arange(fine.size + 1)
     return np.concatenate([[0], np.cumsum(np.isin(fine, coarse))])
 
 
-def _float_below(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _float_below(values: Floats) -> Floats:
     """Return the next smaller float of each value."""
     with np.errstate(over="ignore"):
         return np.nextafter(values, -np.inf)
 
 
-def _weights(n_members: int, n_holdout: int, prior: float) -> NDArray[np.float64]:
+def _weights(n_members: int, n_holdout: int, prior: float) -> Floats:
     """Return the mass of each of the members, then of each holdout record."""
     return np.concatenate(
         [
@@ -341,7 +330,7 @@ def _weights(n_members: int, n_holdout: int, prior: float) -> NDArray[np.float64
     )
 
 
-def _single(edges: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _single(edges: Floats, points: Floats) -> Bools:
     """Tell which cells hold exactly one float: an atom between its two fences."""
     single = np.zeros(edges.size + 1, dtype=bool)
     if points.size:
@@ -375,8 +364,8 @@ class ProductGrid:
             permutation of 0 to K-1.
     """
 
-    edges: tuple[NDArray[np.float64], ...]
-    codes: NDArray[np.int64]
+    edges: tuple[Floats, ...]
+    codes: Ints
 
     @property
     def count(self) -> int:
@@ -388,7 +377,7 @@ class ProductGrid:
         """Return the number of cells along each coordinate."""
         return tuple(edges.size + 1 for edges in self.edges)
 
-    def score(self, columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def score(self, columns: Sequence[Floats]) -> Floats:
         """Return the code of each row's cell, shape (n,); infinities lie in the end cells."""
         place = np.zeros(columns[0].size, dtype=np.int64)
         for edges, column in zip(self.edges, columns, strict=True):
@@ -396,9 +385,7 @@ class ProductGrid:
             place += np.searchsorted(edges, column, side="left")
         return self.codes[place].astype(np.float64)
 
-    def ranked(
-        self, columns: Sequence[NDArray[np.float64]], member: NDArray[np.bool_]
-    ) -> ProductGrid:
+    def ranked(self, columns: Sequence[Floats], member: Bools) -> ProductGrid:
         """Return the grid with its cells numbered by their share of members in these rows.
 
         Attackers with thresholds and intervals on the code then mean something. A cell
@@ -408,9 +395,7 @@ class ProductGrid:
         return replace(self, codes=rank[self.codes])
 
 
-def rank_by_share(
-    code: NDArray[np.int64], member: NDArray[np.bool_], count: int
-) -> NDArray[np.int64]:
+def rank_by_share(code: Ints, member: Bools, count: int) -> Ints:
     """Return the place of each of ``count`` codes by its share of members, shape (count,)."""
     members = np.bincount(code[member], minlength=count)
     holdout = np.bincount(code[~member], minlength=count)
@@ -421,7 +406,7 @@ def rank_by_share(
     return rank
 
 
-def make_grid(columns: Sequence[NDArray[np.float64]]) -> ProductGrid:
+def make_grid(columns: Sequence[Floats]) -> ProductGrid:
     """Return a grid with about 16 burn-in rows or more in a cell, at most 1,024 cells.
 
     Args:
@@ -436,7 +421,7 @@ def make_grid(columns: Sequence[NDArray[np.float64]]) -> ProductGrid:
     return ProductGrid(edges=edges, codes=np.arange(count, dtype=np.int64))
 
 
-def _axis_edges(values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+def _axis_edges(values: Floats, count: int) -> Floats:
     """Return cut points that leave at most ``count`` cells of about equal mass.
 
     The end of a run of equal values is a cut only at a value of the data; a value so
@@ -478,7 +463,7 @@ class JointAlphabet:
     """
 
     hashes: NDArray[np.uint64]
-    codes: NDArray[np.float64]
+    codes: Floats
 
     @property
     def count(self) -> int:
@@ -491,7 +476,7 @@ class JointAlphabet:
         known = np.arange(self.count, dtype=np.float64)
         return build_cells(known, known, prior=0.5, coarse=0, fine=0, discrete=True, grid=False)
 
-    def score(self, columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def score(self, columns: Sequence[Floats]) -> Floats:
         """Return the number of each row's combination, shape (n,).
 
         One that the burn-in lacks gets a number of its own above K - 1/2.
@@ -502,7 +487,7 @@ class JointAlphabet:
         return np.where(self.hashes[at] == found, self.codes[at], self.count - 0.5 + fraction)
 
 
-def row_hashes(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.uint64]:
+def row_hashes(columns: Sequence[Floats]) -> NDArray[np.uint64]:
     """Return a 64-bit hash of each row's values; equal rows have equal hashes."""
     mixed = np.zeros(columns[0].size, dtype=np.uint64)
     for index, column in enumerate(columns):
@@ -512,7 +497,7 @@ def row_hashes(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.uint64]:
 
 
 def joint_alphabet(
-    columns: Sequence[NDArray[np.float64]], member: NDArray[np.bool_], *, most: int, asked: bool
+    columns: Sequence[Floats], member: Bools, *, most: int, asked: bool
 ) -> JointAlphabet | None:
     """Return the alphabet of discrete coordinates, or None where it is not small.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Bools, Floats, Ints, Places
 from mipaudit.summaries.cells import Cells, quantile_edges
 from mipaudit.summaries.rows import MICRO_BLOCKS, Rows, micro_blocks, rank_bytes
 
@@ -40,10 +41,10 @@ class PlacedRows:
         scores: cells of every score column.
     """
 
-    at: NDArray[np.intp]
-    block: NDArray[np.intp]
-    member: NDArray[np.bool_]
-    cells: Sequence[NDArray[np.intp]]
+    at: Places
+    block: Places
+    member: Bools
+    cells: Sequence[Places]
     scores: Sequence[ScoreCells]
 
 
@@ -59,11 +60,11 @@ class TabledGuesses:
             grid of two scores.
     """
 
-    weights: NDArray[np.int64]
-    guessed: tuple[NDArray[np.int64], ...]
+    weights: Ints
+    guessed: tuple[Ints, ...]
     columns: tuple[tuple[int, ...], ...]
 
-    def of(self, rows: PlacedRows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def of(self, rows: PlacedRows) -> tuple[Ints, Ints]:
         """Return what each row weighs, and the challenger's part of that, in whole numbers."""
         side = rows.member.astype(np.intp)
         parts = [
@@ -85,7 +86,7 @@ class RowGuesses:
     weights: NDArray[np.int32]
     guessed: NDArray[np.int32]
 
-    def of(self, rows: PlacedRows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def of(self, rows: PlacedRows) -> tuple[Ints, Ints]:
         """Return what each row weighs, and the challenger's part of that."""
         return self.weights[rows.at].astype(np.int64), self.guessed[rows.at].astype(np.int64)
 
@@ -94,9 +95,7 @@ class RowGuesses:
 Guesses: TypeAlias = TabledGuesses | RowGuesses
 
 
-def whole_guesses(
-    added: NDArray[np.float64], weights: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def whole_guesses(added: Floats, weights: Floats) -> tuple[Ints, Ints]:
     """Return shares of rows of a class, and their weights, in whole numbers of one unit."""
     unit = float(weights.max(initial=0)) / _FINEST or 1.0
     guessed, whole = (np.rint(one / unit).astype(np.int64) for one in (added, weights))
@@ -146,8 +145,8 @@ class MeetingCounts:
         squares: int64, shape (2,): of g^2, by class.
     """
 
-    sums: NDArray[np.int64]
-    squares: NDArray[np.int64]
+    sums: Ints
+    squares: Ints
 
 
 class MeetingTally:
@@ -215,8 +214,8 @@ class MeetingTally:
 
 
 def table_cells(
-    columns: Sequence[int], scores: Sequence[ScoreCells], cells: Sequence[NDArray[np.intp]]
-) -> NDArray[np.intp]:
+    columns: Sequence[int], scores: Sequence[ScoreCells], cells: Sequence[Places]
+) -> Places:
     """Return the cell of each row in a score's coarse table, or in a grid of two scores."""
     if len(columns) == 1:
         return scores[columns[0]].coarse[cells[columns[0]]]
@@ -270,10 +269,10 @@ class ScoreCells:
         side: intp, shape (m,), the row of a product grid that holds each.
     """
 
-    edges: NDArray[np.float64]
-    single: NDArray[np.bool_]
-    coarse: NDArray[np.intp]
-    side: NDArray[np.intp]
+    edges: Floats
+    single: Bools
+    coarse: Places
+    side: Places
 
     @property
     def count(self) -> int:
@@ -300,7 +299,7 @@ def score_cells(
     burn_in: int,
     prior: float,
     count: int,
-    values: NDArray[np.float64] | None = None,
+    values: Floats | None = None,
 ) -> ScoreCells:
     """Return finer cells of a score, cut on the burn-in only, or one for each value.
 
@@ -335,9 +334,7 @@ def score_cells(
     return ScoreCells(edges=edges, single=single, coarse=coarse, side=side_of)
 
 
-def _burn_in(
-    sample: BurnInSample, index: int, burn_in: int, prior: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _burn_in(sample: BurnInSample, index: int, burn_in: int, prior: float) -> tuple[Floats, Floats]:
     """Return the sorted burn-in scores of one column and the mass of each."""
     parts = [(sample.members, prior), (sample.holdout, 1 - prior)]
     scores = [one.scores[one.within(burn_in), index] for one, _ in parts]

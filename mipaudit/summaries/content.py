@@ -19,6 +19,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Bools, Floats, Places
 from mipaudit.maths.class_limits.roc_counts import ladder_of_rows
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.seed import Content, ContentKind
@@ -41,7 +42,7 @@ class ContentColumn:
     """
 
     name: str
-    values: NDArray[np.float64] | NDArray[np.uint64]
+    values: Floats | NDArray[np.uint64]
     labels: bool = False
 
 
@@ -54,12 +55,12 @@ class Canonical:
         content: what a seed depends on.
     """
 
-    order: NDArray[np.intp]
+    order: Places
     content: Content
 
 
 def canonical_scores(
-    scores: NDArray[np.float64], member: NDArray[np.bool_], *, labels: bool = False
+    scores: Floats, member: Bools, *, labels: bool = False
 ) -> tuple[Rows, Content]:
     """Return the rows of one score column in increasing order, holdout first among ties.
 
@@ -81,7 +82,7 @@ def canonical_scores(
 
 def canonical_order(
     columns: Sequence[ContentColumn],
-    member: NDArray[np.bool_],
+    member: Bools,
     keys: NDArray[np.uint64] | None = None,
     *,
     units: bool = False,
@@ -116,7 +117,7 @@ def canonical_order(
 
 def canonical_rows(
     columns: Sequence[ContentColumn],
-    member: NDArray[np.bool_],
+    member: Bools,
     keys: NDArray[np.uint64] | None = None,
     *,
     units: bool = False,
@@ -136,10 +137,7 @@ def canonical_rows(
 
 
 def ladder_content(
-    scores: NDArray[np.float64] | NDArray[np.uint64],
-    member: NDArray[np.bool_],
-    *,
-    labels: bool = False,
+    scores: Floats | NDArray[np.uint64], member: Bools, *, labels: bool = False
 ) -> Content:
     """Return the digest of rows in increasing order: (members, holdout) of each value.
 
@@ -158,7 +156,7 @@ def ladder_content(
     return _content("labels" if labels else "ladder", member, digest.digest())
 
 
-def dense_ranks(values: NDArray[np.float64] | NDArray[np.uint64]) -> NDArray[np.uint32]:
+def dense_ranks(values: Floats | NDArray[np.uint64]) -> NDArray[np.uint32]:
     """Return the place of each value among the distinct ones, from 0, shape (n,)."""
     order = np.argsort(values)
     ordered = values[order]
@@ -173,9 +171,7 @@ def _words(column: ContentColumn) -> NDArray[np.uint32] | NDArray[np.uint64]:
     return _label_words(column.values) if column.labels else dense_ranks(column.values)
 
 
-def _label_words(
-    values: NDArray[np.float64] | NDArray[np.uint64],
-) -> NDArray[np.uint64]:
+def _label_words(values: Floats | NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return hashes of labels as words that order as they do, a missing label as 0."""
     if values.dtype == np.uint64:
         return values.astype(np.uint64)
@@ -184,9 +180,9 @@ def _label_words(
 
 def _order(
     words: Sequence[NDArray[np.uint32] | NDArray[np.uint64]],
-    member: NDArray[np.bool_],
+    member: Bools,
     keys: NDArray[np.uint64] | None,
-) -> NDArray[np.intp]:
+) -> Places:
     """Return the order by key, then by the words, then by class, holdout first."""
     packed, whole = _packed(words, member)
     leading = packed if keys is None else keys
@@ -200,7 +196,7 @@ def _order(
 
 
 def _packed(
-    words: Sequence[NDArray[np.uint32] | NDArray[np.uint64]], member: NDArray[np.bool_]
+    words: Sequence[NDArray[np.uint32] | NDArray[np.uint64]], member: Bools
 ) -> tuple[NDArray[np.uint64], bool]:
     """Return the first words in one word that orders as they do, and whether all are in it."""
     packed, used = np.zeros(member.size, dtype=np.uint64), 0
@@ -214,7 +210,7 @@ def _packed(
 
 
 def _records(
-    words: Sequence[NDArray[np.uint32] | NDArray[np.uint64]], member: NDArray[np.bool_]
+    words: Sequence[NDArray[np.uint32] | NDArray[np.uint64]], member: Bools
 ) -> NDArray[np.bytes_]:
     """Return each row as bytes that order as its words do, then by class."""
     sizes = [word.dtype.itemsize for word in words]
@@ -232,16 +228,12 @@ def _stored(word: NDArray[np.uint32] | NDArray[np.uint64]) -> NDArray[Any]:
     return np.ascontiguousarray(word, dtype=_WORD if word.dtype == np.uint64 else _RANK)
 
 
-def _content(kind: ContentKind, member: NDArray[np.bool_], digest: bytes) -> Content:
+def _content(kind: ContentKind, member: Bools, digest: bytes) -> Content:
     inside = int(np.count_nonzero(member))
     return Content(kind=kind, n_members=inside, n_holdout=int(member.size) - inside, digest=digest)
 
 
-def _in_memory(
-    member: NDArray[np.bool_],
-    scores: tuple[NDArray[np.float64], ...],
-    keys: NDArray[np.uint64] | None,
-) -> Rows:
+def _in_memory(member: Bools, scores: tuple[Floats, ...], keys: NDArray[np.uint64] | None) -> Rows:
     return Rows(
         first_row=0,
         source_rows=int(member.size),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Bools, Floats, Ints, Places
 from mipaudit.maths.class_limits.roc_counts import Ladder, ladder_of_rows
 from mipaudit.summaries.rows import MICRO_BLOCKS, Rows, micro_blocks, micro_labels, rank_bytes
 
@@ -39,19 +40,15 @@ class RankedRows:
         order: where each row stands among all, shape (n,); None where nobody asks.
     """
 
-    rank: NDArray[np.int64]
-    member: NDArray[np.bool_]
+    rank: Ints
+    member: Bools
     micro_blocks: NDArray[np.uint8]
     discrete: bool
-    order: NDArray[np.intp] | None = None
+    order: Places | None = None
 
 
 def ranked(
-    scores: NDArray[np.float64],
-    labels: NDArray[np.uint8],
-    further: NDArray[np.uint8],
-    *,
-    discrete: bool,
+    scores: Floats, labels: NDArray[np.uint8], further: NDArray[np.uint8], *, discrete: bool
 ) -> RankedRows:
     """Return rows in order of their score.
 
@@ -111,10 +108,10 @@ class ScoreCounts:
         ranked: the rows themselves, for more than one assignment to blocks; None for many.
     """
 
-    places: NDArray[np.intp]
-    times: NDArray[np.int64]
+    places: Places
+    times: Ints
     burn_in: int
-    single: NDArray[np.bool_]
+    single: Bools
     everyone: Ladder
     evaluated: Ladder
     infinite: int
@@ -122,7 +119,7 @@ class ScoreCounts:
     ranked: RankedRows | None = None
 
     @property
-    def blocks(self) -> NDArray[np.int64]:
+    def blocks(self) -> Ints:
         """Return the rows by micro-block, coarse cell and (holdout, member), shape (64, K, 2).
 
         Each class is contiguous in memory: sums over blocks are then several times faster.
@@ -132,12 +129,12 @@ class ScoreCounts:
         return table.transpose(0, 2, 1)
 
     @cached_property
-    def trained(self) -> NDArray[np.int64]:
+    def trained(self) -> Ints:
         """Return the burn-in counts, shape (K, 2)."""
         return self._by_cell(slice(None, self._start_of(self.burn_in)))
 
     @cached_property
-    def scored(self) -> NDArray[np.int64]:
+    def scored(self) -> Ints:
         """Return the counts outside the burn-in, shape (K, 2)."""
         return self._by_cell(slice(self._start_of(self.burn_in), None))
 
@@ -150,7 +147,7 @@ class ScoreCounts:
         """Return where the places of a micro-block begin."""
         return int(np.searchsorted(self.places, 2 * block * self.single.size))
 
-    def _by_cell(self, some: slice) -> NDArray[np.int64]:
+    def _by_cell(self, some: slice) -> Ints:
         table = np.zeros((2, self.single.size), dtype=np.int64)
         np.add.at(table.reshape(-1), self.places[some] % table.size, self.times[some])
         return table.T
@@ -170,19 +167,19 @@ class ScoreCounts:
         )
 
 
-def occupied(blocks: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+def occupied(blocks: Ints) -> tuple[Places, Ints]:
     """Return the places of a table of shape (64, K, 2) that have rows, and how many."""
     return filled(blocks.transpose(0, 2, 1).ravel())
 
 
-def filled(counts: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+def filled(counts: Ints) -> tuple[Places, Ints]:
     """Return where counts are above 0, and these counts."""
     places = np.flatnonzero(counts)
     return places, counts[places]
 
 
 def counts_of_rows(
-    scores: NDArray[np.float64],
+    scores: Floats,
     labels: NDArray[np.uint8],
     further: NDArray[np.uint8],
     cell: NDArray[np.int32],
@@ -222,9 +219,7 @@ def counts_of_rows(
     )
 
 
-def _counted(
-    codes: NDArray[np.int32], plan: ColumnPlan
-) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+def _counted(codes: NDArray[np.int32], plan: ColumnPlan) -> tuple[Places, Ints]:
     """Return which codes there are, and how often: of few rows by sorting, of many in a table."""
     size = 2 * MICRO_BLOCKS * plan.cells.coarse_count
     if codes.size >= size:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
+from mipaudit.maths.arrays import Bools, Floats, Ints
 from mipaudit.maths.kernel_density import (
     Grid,
     held_out_multiple,
@@ -70,7 +71,7 @@ class GridPlan:
     bandwidths: tuple[Bandwidth, ...]
     common: float
     own: tuple[float, float] | None
-    atoms: NDArray[np.float64]
+    atoms: Floats
 
 
 def make_grid_plans(
@@ -98,7 +99,7 @@ def make_grid_plans(
     return tuple(plans)
 
 
-_Halves = tuple["NDArray[np.float64]", "NDArray[np.float64]"]
+_Halves = tuple["Floats", "Floats"]
 
 
 def _split(one: ClassSample, index: int, burn_in: int) -> _Halves:
@@ -136,7 +137,7 @@ def _grid_plan(
     )
 
 
-def _among(scores: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _among(scores: Floats, values: Floats) -> Bools:
     """Tell which scores are among some increasing values."""
     if not values.size:
         return np.zeros(scores.size, dtype=bool)
@@ -145,11 +146,7 @@ def _among(scores: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[
 
 
 def _bandwidths(
-    parts: Sequence[_Halves],
-    smooth: NDArray[np.float64],
-    width: float,
-    late: float,
-    prior: float,
+    parts: Sequence[_Halves], smooth: Floats, width: float, late: float, prior: float
 ) -> tuple[Bandwidth, ...]:
     """Return what the three selectors choose for the rows outside the burn-in."""
     base = silverman(width, late)
@@ -160,11 +157,7 @@ def _bandwidths(
     found: dict[float, list[str]] = {}
     for name, value in zip(
         _SELECTORS,
-        (
-            base,
-            improved_sheather_jones(near, late),
-            base * held_out_multiple(halves, prior),
-        ),
+        (base, improved_sheather_jones(near, late), base * held_out_multiple(halves, prior)),
         strict=True,
     ):
         # Far below Silverman's it follows single values, which no grid resolves.
@@ -175,7 +168,7 @@ def _bandwidths(
     )
 
 
-def _grid(scores: NDArray[np.float64], bandwidth: float) -> Grid:
+def _grid(scores: Floats, bandwidth: float) -> Grid:
     """Return nodes for burn-in scores: all of them, or as many as fine nodes reach.
 
     Heavy tails are left out: what falls there is counted, and held to be told apart.
@@ -215,7 +208,7 @@ def _ends(low: float, high: float, near: float) -> tuple[float | None, float | N
     return floor, 0.0 if -near <= high <= 0 and floor is None else ceiling
 
 
-def _fullest(scores: NDArray[np.float64], extent: float) -> float:
+def _fullest(scores: Floats, extent: float) -> float:
     """Return where an interval of this extent starts that holds the most sorted scores."""
     ends = np.searchsorted(scores, scores + extent, side="right")
     best = int((ends - np.arange(scores.size)).argmax())
@@ -247,19 +240,15 @@ class GridSide:
     """
 
     records: int
-    nodes: NDArray[np.float64]
+    nodes: Floats
     outside: int
-    infinite: NDArray[np.int64]
-    atoms: NDArray[np.int64]
+    infinite: Ints
+    atoms: Ints
 
 
 def gains_of(
-    of_members: NDArray[np.float64],
-    of_holdout: NDArray[np.float64],
-    members: GridSide,
-    holdout: GridSide,
-    prior: float,
-) -> NDArray[np.float64]:
+    of_members: Floats, of_holdout: Floats, members: GridSide, holdout: GridSide, prior: float
+) -> Floats:
     """Return p P - (1-p) Q of rows of both classes."""
     return np.asarray(
         prior / max(1, members.records) * of_members
@@ -303,7 +292,7 @@ class GridColumn:
         self._shares: list[NDArray[np.int16]] = []
         self._waiting = 0
 
-    def add(self, scores: NDArray[np.float64], flags: NDArray[np.uint8]) -> None:
+    def add(self, scores: Floats, flags: NDArray[np.uint8]) -> None:
         """Count rows; a flag is 2 * in the burn-in + member."""
         grid = self.plan.grid
         with np.errstate(over="ignore", invalid="ignore"):
@@ -350,7 +339,7 @@ class GridColumn:
         parts = np.bincount(codes, weights=shares, minlength=size)
         self.parts += parts.astype(np.int64).reshape(shape)
 
-    def _count_atoms(self, scores: NDArray[np.float64], flags: NDArray[np.uint8]) -> None:
+    def _count_atoms(self, scores: Floats, flags: NDArray[np.uint8]) -> None:
         values = self.plan.atoms
         at = np.searchsorted(values, scores)
         np.minimum(at, values.size - 1, out=at)
@@ -433,7 +422,7 @@ class EqualWidthCounts:
     def __init__(self, extent: ScoreRange, bins: int) -> None:
         """Start empty."""
         self._extent = extent
-        self.counts: NDArray[np.int64] = np.zeros((extent.low.size, bins, 2), dtype=np.int64)
+        self.counts: Ints = np.zeros((extent.low.size, bins, 2), dtype=np.int64)
 
     def add(self, rows: Rows) -> None:
         """Count a batch."""
@@ -447,9 +436,7 @@ class EqualWidthCounts:
         self.counts += other.counts
 
 
-def equal_width_counts(
-    scores: NDArray[np.float64], member: NDArray[np.bool_], low: float, high: float, bins: int
-) -> NDArray[np.int64]:
+def equal_width_counts(scores: Floats, member: Bools, low: float, high: float, bins: int) -> Ints:
     """Return counts per bin and class, shape (bins, 2), the last axis (holdout, member).
 
     Args:
@@ -472,20 +459,14 @@ class SparseBins:
 
     __slots__ = ("_bins", "_codes", "_columns", "_counts", "_high", "_low", "_pending", "_waiting")
 
-    def __init__(
-        self,
-        columns: tuple[int, ...],
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
-        bins: int,
-    ) -> None:
+    def __init__(self, columns: tuple[int, ...], low: Floats, high: Floats, bins: int) -> None:
         """Start empty, for these columns of the rows, cut between their finite extremes."""
         self._columns = columns
         self._low, self._high = low, high
         self._bins = bins
         self._codes = np.empty(0, dtype=np.uint64)
         self._counts = np.empty((0, 2), dtype=np.int64)
-        self._pending: list[tuple[NDArray[np.uint64], NDArray[np.bool_]]] = []
+        self._pending: list[tuple[NDArray[np.uint64], Bools]] = []
         self._waiting = 0
 
     def add(self, rows: Rows) -> None:
@@ -504,7 +485,7 @@ class SparseBins:
         self._fold()
         self._include(other._codes, other._counts)
 
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> Ints:
         """Return the counts of the occupied bins, shape (K, 2), (holdout, member)."""
         self._fold()
         return self._counts
@@ -518,7 +499,7 @@ class SparseBins:
         self._waiting = 0
         self._include(codes, np.stack([~member, member], axis=1).astype(np.int64))
 
-    def _include(self, codes: NDArray[np.uint64], counts: NDArray[np.int64]) -> None:
+    def _include(self, codes: NDArray[np.uint64], counts: Ints) -> None:
         codes = np.concatenate([self._codes, codes])
         counts = np.concatenate([self._counts, counts])
         if not codes.size:
@@ -536,12 +517,7 @@ class SparseBins:
         self._counts = np.add.reduceat(counts[order], starts, axis=0)
 
 
-def bin_codes(
-    columns: list[NDArray[np.float64]],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    bins: int,
-) -> NDArray[np.uint64]:
+def bin_codes(columns: list[Floats], low: Floats, high: Floats, bins: int) -> NDArray[np.uint64]:
     """Return the number of each row's bin, or a hash of it, shape (n,).
 
     Args:
@@ -559,7 +535,7 @@ def bin_codes(
     return codes
 
 
-def _places(values: NDArray[np.float64], low: float, high: float, bins: int) -> NDArray[np.uint64]:
+def _places(values: Floats, low: float, high: float, bins: int) -> NDArray[np.uint64]:
     if low > high:  # no finite value
         low = high = 0.0
     # Halves, so that the width of the widest range is still a float.
@@ -568,7 +544,7 @@ def _places(values: NDArray[np.float64], low: float, high: float, bins: int) -> 
     return np.minimum((place * bins).astype(np.uint64), np.uint64(bins - 1))
 
 
-def shuffled_counts(counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+def shuffled_counts(counts: Ints, rng: np.random.Generator) -> Ints:
     """Return the counts that the bins would have with membership shuffled among the rows.
 
     Given the rows in each bin, shuffling deals the members out without replacement.

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
+from mipaudit.maths.arrays import Bools, Floats
 from mipaudit.summaries.cells import Cells, build_cells, distinct_values
 from mipaudit.summaries.rows import MICRO_BLOCKS, Rows, ScoreKind, rank_bytes, ranks
 
@@ -50,11 +51,11 @@ class ClassSample:
         self.ranks = np.empty(0, dtype=np.uint64)
         self.scores = np.empty((0, columns), dtype=np.float64)
         self.limit = np.uint64(((MOST_BURN_IN_BLOCKS << 58) - 1) & ((1 << 64) - 1))
-        self._pending: list[tuple[NDArray[np.uint64], NDArray[np.float64]]] = []
+        self._pending: list[tuple[NDArray[np.uint64], Floats]] = []
         self._waiting = 0
         self._size = size
 
-    def offer(self, ranks: NDArray[np.uint64], scores: NDArray[np.float64]) -> None:
+    def offer(self, ranks: NDArray[np.uint64], scores: Floats) -> None:
         """Consider rows of the class; those that cannot belong may be left out."""
         keep = np.flatnonzero(ranks <= self.limit)
         if keep.size < ranks.size:
@@ -97,7 +98,7 @@ class ClassSample:
         self.offer(other.ranks, other.scores)
         self.prune()
 
-    def within(self, blocks: int) -> NDArray[np.bool_]:
+    def within(self, blocks: int) -> Bools:
         """Tell which sampled rows lie in the first ``blocks`` micro-blocks."""
         return np.asarray((self.ranks >> np.uint64(58)) < blocks)
 
@@ -326,8 +327,8 @@ def _draws(rows: int) -> int:
 
 
 def column_plan(
-    members: NDArray[np.float64],
-    holdout: NDArray[np.float64],
+    members: Floats,
+    holdout: Floats,
     kind: ScoreKind,
     *,
     prior: float,
@@ -367,7 +368,7 @@ def coarse_cells(rows: int) -> int:
     return min(max(rows // _ROWS_PER_CELL, _LEAST_CELLS), _MOST_CELLS)
 
 
-def is_discrete(values: NDArray[np.float64], kind: ScoreKind, *, asked: bool) -> bool:
+def is_discrete(values: Floats, kind: ScoreKind, *, asked: bool) -> bool:
     """Tell from the burn-in whether every value may have a cell of its own.
 
     A float score is discrete when it has few values and nearly all of them recur: a

@@ -10,6 +10,8 @@ from typing import Any, Final, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Bools, Floats, Ints, Places
+
 ScoreKind = Literal["float", "integer", "bool", "string"]
 
 
@@ -37,10 +39,10 @@ class Rows:
 
     first_row: int
     source_rows: int
-    kept: NDArray[np.int64] | None
+    kept: Ints | None
     keys: NDArray[np.uint64] | None
-    member: NDArray[np.bool_]
-    scores: tuple[NDArray[np.float64], ...]
+    member: Bools
+    scores: tuple[Floats, ...]
     groups: NDArray[np.uint64] | None = None
     names: NDArray[Any] | None = None
 
@@ -54,7 +56,7 @@ class Rows:
         del intake
         yield self
 
-    def positions(self) -> NDArray[np.int64]:
+    def positions(self) -> Ints:
         """Return the global position, from 0, of each present row."""
         offsets = np.arange(self.source_rows) if self.kept is None else self.kept
         return np.asarray(offsets + self.first_row, dtype=np.int64)
@@ -67,7 +69,7 @@ class Rows:
         """Return the rows with some of their scores alone."""
         return replace(self, scores=tuple(self.scores[at] for at in places))
 
-    def reordered(self, order: NDArray[np.intp]) -> Rows:
+    def reordered(self, order: Places) -> Rows:
         """Return the present rows in another order, as one batch from position 0."""
         return self.picked(order, first_row=0, source_rows=int(order.size), kept=None)
 
@@ -87,12 +89,7 @@ class Rows:
         )
 
     def picked(
-        self,
-        at: NDArray[np.intp] | slice,
-        *,
-        first_row: int,
-        source_rows: int,
-        kept: NDArray[np.int64] | None,
+        self, at: Places | slice, *, first_row: int, source_rows: int, kept: Ints | None
     ) -> Rows:
         """Return some of the present rows, by their places among them, as another batch."""
         return Rows(
@@ -150,9 +147,7 @@ def rank_bytes(rows: Rows, seed: int) -> NDArray[np.uint8]:
     return span if rows.kept is None else span[rows.kept]
 
 
-def ranks(
-    rows: Rows, seed: int, chosen: NDArray[np.intp], top: NDArray[np.uint8]
-) -> NDArray[np.uint64]:
+def ranks(rows: Rows, seed: int, chosen: Places, top: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """Return the full 64-bit rank of the chosen rows, whose top bytes are given."""
     if rows.keys is not None:
         return splitmix64(rows.keys[chosen], seed)
@@ -240,7 +235,7 @@ class ClassScores:
         keyed: whether the rows have keys.
     """
 
-    scores: tuple[NDArray[np.float64], ...]
+    scores: tuple[Floats, ...]
     ids: NDArray[np.uint64] | None
     keyed: bool
 
@@ -267,7 +262,7 @@ class _Shelf:
         self.filled: dict[int, int] = {}
 
     def put(
-        self, first_row: int, chosen: NDArray[np.intp], rows: Rows, ids: NDArray[np.uint64] | None
+        self, first_row: int, chosen: Places, rows: Rows, ids: NDArray[np.uint64] | None
     ) -> None:
         """Keep the chosen rows of a batch."""
         if not chosen.size:
@@ -389,15 +384,13 @@ class UnitScores:
         undefined: persons with both infinities, of which there is no sum.
     """
 
-    rows: NDArray[np.intp]
-    sizes: NDArray[np.int64]
-    scores: tuple[NDArray[np.float64], ...]
+    rows: Places
+    sizes: Ints
+    scores: tuple[Floats, ...]
     undefined: int
 
 
-def one_class_each(
-    persons: NDArray[np.uint64], member: NDArray[np.bool_], seed: int
-) -> tuple[NDArray[np.bool_], int]:
+def one_class_each(persons: NDArray[np.uint64], member: Bools, seed: int) -> tuple[Bools, int]:
     """Return which rows are left when every person is in one class, and how many were in both.
 
     A coin for each person, tossed by the seed and the person alone, says in which class: the
@@ -422,10 +415,7 @@ def one_class_each(
 
 
 def rows_seed(
-    persons: NDArray[np.uint64],
-    member: NDArray[np.bool_],
-    scores: Sequence[NDArray[np.float64]],
-    seed: int,
+    persons: NDArray[np.uint64], member: Bools, scores: Sequence[Floats], seed: int
 ) -> int:
     """Return a seed that follows from the rows, in any order, and from a stated one.
 
@@ -443,9 +433,7 @@ def rows_seed(
 
 
 def unit_scores(
-    persons: NDArray[np.uint64],
-    scores: Sequence[NDArray[np.float64]],
-    rule: UnitRule,
+    persons: NDArray[np.uint64], scores: Sequence[Floats], rule: UnitRule
 ) -> UnitScores:
     """Return the mean, largest, smallest or sum of every person's scores.
 
@@ -470,30 +458,26 @@ def unit_scores(
 
 
 def _made(
-    persons: NDArray[np.uint64],
-    score: NDArray[np.float64],
-    rule: UnitRule,
-    starts: NDArray[np.intp],
-    sizes: NDArray[np.int64],
-) -> NDArray[np.float64]:
+    persons: NDArray[np.uint64], score: Floats, rule: UnitRule, starts: Places, sizes: Ints
+) -> Floats:
     # A zero has no sign here: -0.0 and 0.0 are one score, and sorting does not order them.
-    ordered: NDArray[np.float64] = score[np.lexsort((score, persons))] + 0.0
-    least: NDArray[np.float64] = ordered[starts]
-    most: NDArray[np.float64] = ordered[starts + sizes - 1]
+    ordered: Floats = score[np.lexsort((score, persons))] + 0.0
+    least: Floats = ordered[starts]
+    most: Floats = ordered[starts + sizes - 1]
     if rule in {"min", "max"}:
         return least if rule == "min" else most
     with np.errstate(invalid="ignore", over="ignore"):
-        total: NDArray[np.float64] = np.add.reduceat(ordered, starts)
+        total: Floats = np.add.reduceat(ordered, starts)
         if rule == "sum":
             return total
         # The mean of finite scores is finite, and no rounding takes it out of their range.
         halved = np.add.reduceat(ordered / 2.0**64, starts) / sizes * 2.0**64
         finite = np.isfinite(least) & np.isfinite(most) & np.isinf(total)
-        mean: NDArray[np.float64] = np.clip(np.where(finite, halved, total / sizes), least, most)
+        mean: Floats = np.clip(np.where(finite, halved, total / sizes), least, most)
     return mean
 
 
-def _starts(ordered: NDArray[np.uint64]) -> NDArray[np.intp]:
+def _starts(ordered: NDArray[np.uint64]) -> Places:
     """Return where every value begins in what is sorted."""
     new = np.ones(ordered.size, dtype=np.bool_)
     new[1:] = ordered[1:] != ordered[:-1]

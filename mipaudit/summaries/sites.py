@@ -17,8 +17,8 @@ from statistics import NormalDist
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Bools, Floats, Ints
 from mipaudit.summaries.cells import (
     ATOM_SHARE,
     Cells,
@@ -48,13 +48,7 @@ RECORDS_PER_ROUNDING: Final = 4
 _TRUTH_VALUES: Final = (0.0, 1.0)
 
 
-def round_beside(
-    values: NDArray[np.float64],
-    span: NDArray[np.float64],
-    *,
-    above: NDArray[np.bool_],
-    taken: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def round_beside(values: Floats, span: Floats, *, above: Bools, taken: Floats) -> Floats:
     """Return a number of few digits beside each value, NaN where there is none.
 
     Its last digit is worth a half to a twentieth of ``span``, or a half of that for all of
@@ -75,12 +69,7 @@ def round_beside(
     return np.where(np.isfinite(points) & ~np.isin(points, taken), points, np.nan)
 
 
-def _next_multiple(
-    values: NDArray[np.float64],
-    exponent: NDArray[np.float64],
-    above: NDArray[np.bool_],
-    steps: float,
-) -> NDArray[np.float64]:
+def _next_multiple(values: Floats, exponent: Floats, above: Bools, steps: float) -> Floats:
     """Return a multiple of 10**exponent beside each value, as its decimals read."""
     power = np.abs(exponent)
     # Powers up to 10**22 are exact, and one division rounds as a decimal literal does.
@@ -105,9 +94,9 @@ class ColumnCuts:
     """
 
     kind: ScoreKind
-    edges: NDArray[np.float64]
-    atoms: NDArray[np.float64]
-    counts: NDArray[np.int64]
+    edges: Floats
+    atoms: Floats
+    counts: Ints
     discrete: bool
 
 
@@ -170,12 +159,7 @@ def make_cuts(
 
 
 def column_cuts(
-    holdout: NDArray[np.float64],
-    members: NDArray[np.float64],
-    kind: ScoreKind,
-    *,
-    asked: bool,
-    least: int | None,
+    holdout: Floats, members: Floats, kind: ScoreKind, *, asked: bool, least: int | None
 ) -> ColumnCuts:
     """Return the cuts of one score.
 
@@ -214,12 +198,8 @@ def column_cuts(
 
 
 def _cut_points(
-    values: NDArray[np.float64],
-    holdout: NDArray[np.float64],
-    members: NDArray[np.float64],
-    fewest: int,
-    atoms: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    values: Floats, holdout: Floats, members: Floats, fewest: int, atoms: Floats
+) -> Floats:
     """Return round points that cut both classes together into cells of about equal mass.
 
     Args:
@@ -249,12 +229,7 @@ def _cut_points(
     return np.unique(points[~np.isnan(points)])
 
 
-def _merge_small(
-    edges: NDArray[np.float64],
-    fence: NDArray[np.float64],
-    values: NDArray[np.float64],
-    fewest: int,
-) -> NDArray[np.float64]:
+def _merge_small(edges: Floats, fence: Floats, values: Floats, fewest: int) -> Floats:
     """Drop cut points, but no atom's fence, until no cell between them is too small."""
     fixed = np.isin(edges, fence)
     rows = np.diff(np.searchsorted(values, edges, side="right"), prepend=0, append=values.size)
@@ -270,9 +245,7 @@ def _merge_small(
     return edges[kept]
 
 
-def _count(
-    edges: NDArray[np.float64], holdout: NDArray[np.float64], members: NDArray[np.float64]
-) -> NDArray[np.int64]:
+def _count(edges: Floats, holdout: Floats, members: Floats) -> Ints:
     """Return the rows of each class per cell, shape (m, 2)."""
     cells = edges.size + 1
     return np.column_stack(
@@ -309,11 +282,11 @@ class SiteCounts:
         rows: of the site, (holdout, member).
     """
 
-    edges: NDArray[np.float64]
-    counts: NDArray[np.int64]
+    edges: Floats
+    counts: Ints
     rows: tuple[int, int]
 
-    def below(self, points: NDArray[np.float64], side: str) -> NDArray[np.int64]:
+    def below(self, points: Floats, side: str) -> Ints:
         """Return the sampled rows below each point, from the own edge next to it.
 
         Args:
@@ -327,14 +300,14 @@ class SiteCounts:
             return total[np.searchsorted(self.edges, points, side="right")]
         return total[np.searchsorted(self.edges, points, side="left") + 1]
 
-    def per_block(self, sampled: NDArray[np.int64], least: int) -> NDArray[np.float64]:
+    def per_block(self, sampled: Ints, least: int) -> Floats:
         """Return the rows to expect per micro-block, at the least, of sampled ones by class."""
         sure = np.maximum(sampled - _SAMPLE_SPREADS * np.sqrt(np.maximum(sampled, 0)) - least, 0)
         whole = np.maximum(self.counts.sum(axis=0), 1)
         return np.asarray(sure * (np.array(self.rows) / whole / MICRO_BLOCKS))
 
 
-def safe_edges(sites: Sequence[SiteCounts], least: int) -> NDArray[np.float64]:
+def safe_edges(sites: Sequence[SiteCounts], least: int) -> Floats:
     """Return as many edges as leave every micro-block's count of a class at ``least`` or more.
 
     Only burn-in rows decide, so that limits from the counts stay valid; what they foretell
@@ -461,15 +434,13 @@ def _released_plan(sites: Sequence[Cuts], index: int, least: int) -> ColumnPlan:
     return ColumnPlan(cells=cells, discrete=every_atom and all(one.discrete for one in found))
 
 
-def _parted_by(edges: NDArray[np.float64], points: NDArray[np.float64]) -> Cells:
+def _parted_by(edges: Floats, points: Floats) -> Cells:
     """Return cells with these edges only; an atom is one where both its fences are among them."""
     fenced = np.isin(points, edges) & np.isin(np.nextafter(points, -np.inf), edges)
     return divide(points[fenced], edges, edges, buckets=None)
 
 
-def _divided(
-    tops: NDArray[np.float64], mass: NDArray[np.float64], most: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _divided(tops: Floats, mass: Floats, most: int) -> tuple[Floats, Floats]:
     """Return about ``most`` cells instead: those with two finite ends, cut into equal widths.
 
     The new cut points say nothing that the old ones do not, and a whole input has more rows
@@ -494,7 +465,7 @@ def _divided(
     )
 
 
-def _mass(sites: Sequence[Cuts], index: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _mass(sites: Sequence[Cuts], index: int) -> tuple[Floats, Floats]:
     """Return the upper ends of all sites' cells in order, and each class's mass in them.
 
     The order of the sites does not matter, not even to the last bit: equal ends are put in

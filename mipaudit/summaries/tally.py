@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Bools, Floats, Ints, Places
 from mipaudit.maths.class_limits.roc_counts import Ladder
 from mipaudit.summaries.cells import Buckets, Cells
 from mipaudit.summaries.counts import ScoreCounts, counts_of_rows, filled, further_blocks
@@ -58,9 +59,7 @@ class FloatGrid:
     shift: int
     base: int
 
-    def locate_into(
-        self, scores: NDArray[np.float64], scaled: NDArray[np.float64], place: NDArray[np.int64]
-    ) -> None:
+    def locate_into(self, scores: Floats, scaled: Floats, place: Ints) -> None:
         """Put the bucket of each score, before clipping to [0, LAST], into ``place``.
 
         The order of a float is its bits as an integer, those of negative ones turned
@@ -74,14 +73,14 @@ class FloatGrid:
         place >>= self.shift
         place -= self.base
 
-    def clipped(self, edges: NDArray[np.float64]) -> NDArray[np.int64]:
+    def clipped(self, edges: Floats) -> Ints:
         """Return the bucket of each edge in [0, LAST]."""
         place = np.empty(edges.size, dtype=np.int64)
         self.locate_into(edges, np.empty(edges.size), place)
         return np.clip(place, 0, LAST)
 
 
-def float_grid(edges: NDArray[np.float64], *, most: int) -> FloatGrid | None:
+def float_grid(edges: Floats, *, most: int) -> FloatGrid | None:
     """Return the finest grid that spans the edges but for the tails.
 
     Args:
@@ -131,7 +130,7 @@ class CellCodes:
         return fine | cells.coarse.astype(dtype)
 
     @cached_property
-    def _edges(self) -> NDArray[np.float64]:
+    def _edges(self) -> Floats:
         # No score lies above the last: a walk ends there.
         return np.append(self._cells.edges, np.inf)
 
@@ -174,8 +173,8 @@ class CellCodes:
         return CellCodes, (self._cells,)
 
     def __call__(
-        self, scores: NDArray[np.float64], room: Workspace
-    ) -> tuple[NDArray[np.signedinteger[Any]], NDArray[np.float64]]:
+        self, scores: Floats, room: Workspace
+    ) -> tuple[NDArray[np.signedinteger[Any]], Floats]:
         """Return the codes, shape (n,), and the scores that were searched for.
 
         All infinite scores are among those. The codes last until the next call with ``room``.
@@ -193,9 +192,7 @@ class CellCodes:
         codes[divided] = self._of_cell.take(found)
         return codes, searched
 
-    def _found(
-        self, cell: NDArray[np.signedinteger[Any]], scores: NDArray[np.float64]
-    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    def _found(self, cell: NDArray[np.signedinteger[Any]], scores: Floats) -> tuple[Places, Floats]:
         """Return the cells of scores, given where to begin, and the scores searched for."""
         at = cell.astype(np.intp)
         tails = np.flatnonzero(at < 0)
@@ -205,7 +202,7 @@ class CellCodes:
             at += above
         return at, searched
 
-    def _searched(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    def _searched(self, scores: Floats) -> Places:
         return np.searchsorted(self._cells.edges, scores, side="left")
 
 
@@ -220,7 +217,7 @@ class CodeCounter:
 
     def __init__(self, size: int) -> None:
         """Start at zero."""
-        self._counts: NDArray[np.int64] = np.zeros(size, dtype=np.int64)
+        self._counts: Ints = np.zeros(size, dtype=np.int64)
         self._narrow: NDArray[np.int32] = np.zeros(size, dtype=np.int32)
         self._waiting = 0
 
@@ -235,7 +232,7 @@ class CodeCounter:
         """Add the counts of another counter of the same size."""
         self._counts += other.counts()
 
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> Ints:
         """Return the counts so far, shape (size,)."""
         self._flush()
         return self._counts
@@ -317,7 +314,7 @@ class Grouping:
         """Return the number of groups, the merged one included."""
         return int(self.kept.size) + bool(self.merged.size)
 
-    def numbers(self, rows: Rows) -> NDArray[np.intp]:
+    def numbers(self, rows: Rows) -> Places:
         """Return the group's number of each row, read with groups; -1 for one that is left out."""
         assert rows.groups is not None  # noqa: S101 - read with group columns
         at = _position(self.kept, rows.groups)
@@ -327,7 +324,7 @@ class Grouping:
         return at
 
 
-def _position(known: NDArray[np.uint64], groups: NDArray[np.uint64]) -> NDArray[np.intp]:
+def _position(known: NDArray[np.uint64], groups: NDArray[np.uint64]) -> Places:
     """Return where each value is in a sorted array, -1 where it is not."""
     if not known.size:
         return np.full(groups.size, -1, dtype=np.intp)
@@ -338,10 +335,10 @@ def _position(known: NDArray[np.uint64], groups: NDArray[np.uint64]) -> NDArray[
 class _Held(NamedTuple):
     """A batch in memory: for each row its label, further micro-blocks and group's number."""
 
-    scores: tuple[NDArray[np.float64], ...]
+    scores: tuple[Floats, ...]
     labels: NDArray[np.uint8]
     further: NDArray[np.uint8]
-    number: NDArray[np.intp] | None
+    number: Places | None
 
 
 class Tally:
@@ -447,7 +444,7 @@ def _joined(parts: list[NDArray[NumberT]]) -> NDArray[NumberT]:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _among(rows: _Held, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> _Held:
+def _among(rows: _Held, chosen: Bools | Places) -> _Held:
     """Return some of the rows, or all in another order."""
     return _Held(
         scores=tuple(one[chosen] for one in rows.scores),
@@ -480,7 +477,7 @@ class _Streamed:
         self._fine = CodeCounter(cells.count * 4)
         self._infinite = 0
 
-    def add(self, scores: NDArray[np.float64], labels: NDArray[np.uint8]) -> None:
+    def add(self, scores: Floats, labels: NDArray[np.uint8]) -> None:
         """Count rows; a label is 2 * micro-block + member."""
         codes, searched = self._codes(scores, self._room)
         shift = self._codes.shift

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.errors import InputError, OutputError
+from mipaudit.maths.arrays import Floats
 from mipaudit.validation.estimands.estimand import Args, AuditedFile, Interval, Side
 from mipaudit.validation.estimands.methods import ALTERNATIVES, ESTIMANDS, default_estimands
 from mipaudit.validation.law import Law, coin, law_of
@@ -223,7 +223,6 @@ def _control(panel: Panel, replications: int) -> tuple[Cell, Panel]:
 #
 # For each limit the share of wrong ones is a function of F that jumps just beyond every limit that
 # is printed: its largest value is found there, and no grid misses it.
-Floats = NDArray[np.float64]
 
 # Rows of a class, with T: each in every content.
 _SIZES: Final[dict[Form, tuple[tuple[int, float], ...]]] = {

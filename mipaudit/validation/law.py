@@ -20,9 +20,9 @@ from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from mipaudit.maths.arrays import Bools, Floats, Places
+
 Function = Callable[[Floats], Floats]
 # Takes how many, and returns as many independent scores.
 Draw = Callable[[np.random.Generator, int], Floats]
@@ -315,12 +315,12 @@ class Ladder:
         upper: float64[J], where each rung ends; the value of an atom. May be empty.
     """
 
-    members: NDArray[np.float64]
-    holdout: NDArray[np.float64]
-    atom: NDArray[np.bool_]
-    upper: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    members: Floats
+    holdout: Floats
+    atom: Bools
+    upper: Floats = field(default_factory=lambda: np.empty(0))
 
-    def gains(self, prior: float) -> NDArray[np.float64]:
+    def gains(self, prior: float) -> Floats:
         """Return p P_j - (1-p) Q_j per rung."""
         return prior * self.members - (1 - prior) * self.holdout
 
@@ -358,7 +358,7 @@ class Ladder:
         return min(1.0, tpr + float(members[whole]) * spare / float(holdout[whole]))
 
 
-def best_union(gains: NDArray[np.float64], k: int) -> float:
+def best_union(gains: Floats, k: int) -> float:
     """Return the greatest sum of ``gains`` over at most ``k`` runs of neighbours.
 
     Dynamic programming on prefix sums, O(k J); the empty union counts, with sum 0.
@@ -396,9 +396,7 @@ def build_ladder(members: Mixture, holdout: Mixture, cells: int) -> Ladder:
     )
 
 
-def _common_atoms(
-    members: Mixture, holdout: Mixture
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _common_atoms(members: Mixture, holdout: Mixture) -> tuple[Floats, Floats, Floats]:
     """Return the atoms of both classes, and the mass of each class at each."""
     member_values, member_masses = members.atoms()
     holdout_values, holdout_masses = holdout.atoms()
@@ -436,7 +434,7 @@ class Law:
 
     def sample(
         self, rng: np.random.Generator, n_members: int, n_holdout: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         """Return independent member scores and holdout scores."""
         return self.members.draw(rng, n_members), self.holdout.draw(rng, n_holdout)
 
@@ -481,7 +479,7 @@ def ladder_of(law: Law, cells: int = CELLS) -> Ladder:
 
 
 # Takes random numbers and who is a member, and returns as many vectors, shape (n, width).
-DrawVectors: TypeAlias = Callable[[np.random.Generator, NDArray[np.bool_]], Floats]
+DrawVectors: TypeAlias = Callable[[np.random.Generator, Bools], Floats]
 Edges: TypeAlias = Sequence[Floats]
 BothMasses: TypeAlias = tuple[Floats, Floats]
 
@@ -540,7 +538,7 @@ def coin(mass: float) -> Discrete:
     return cells(np.array([1 - mass, mass]))
 
 
-def scattered_order(size: int) -> NDArray[np.intp]:
+def scattered_order(size: int) -> Places:
     """Return the numbers below ``size``, scattered by a fixed rule: no interval collects them."""
     return np.argsort((np.arange(size) * 0.6180339887498949) % 1.0)
 

@@ -13,8 +13,8 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Bools, Floats
 from mipaudit.validation.law import (
     BothMasses,
     Discrete,
@@ -44,7 +44,6 @@ from mipaudit.validation.law import (
 )
 from mipaudit.validation.truth import Family, ScenarioParameter, family_of, filled, short, unknown
 
-Floats: TypeAlias = NDArray[np.float64]
 # Groups of records by label, each with its share, in (0, 1), and the law of its scores. Shares sum
 # to 1 and are the same among members and holdout records.
 Groups: TypeAlias = Mapping[str, tuple[float, Law]]
@@ -481,7 +480,7 @@ def gaussian_plane(mu: float) -> VectorLaw:
         mu: distance of the two centres, in standard deviations.
     """
 
-    def draw(rng: np.random.Generator, member: NDArray[np.bool_]) -> Floats:
+    def draw(rng: np.random.Generator, member: Bools) -> Floats:
         centre = member * (mu / math.sqrt(2))
         return np.stack([rng.standard_normal(member.size) + centre for _ in range(2)], axis=1)
 
@@ -502,7 +501,7 @@ def xor(advantage: float) -> VectorLaw:
     """
     chances = (1 + advantage) / 2, (1 - advantage) / 2
 
-    def draw(rng: np.random.Generator, member: NDArray[np.bool_]) -> Floats:
+    def draw(rng: np.random.Generator, member: Bools) -> Floats:
         first = rng.standard_normal(member.size)
         second = np.abs(rng.standard_normal(member.size))
         agree = rng.random(member.size) < np.where(member, *chances)
@@ -524,7 +523,7 @@ def xor(advantage: float) -> VectorLaw:
 def _cube(width: int, mu: float) -> VectorLaw:
     """Return normal numbers, of which one is higher in members."""
 
-    def draw(rng: np.random.Generator, member: NDArray[np.bool_]) -> Floats:
+    def draw(rng: np.random.Generator, member: Bools) -> Floats:
         drawn = rng.standard_normal((member.size, width))
         drawn[:, width // 2] += mu * member
         return drawn

@@ -13,11 +13,11 @@ from itertools import chain, cycle, product
 from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.engine.workers import ProcessPool
 from mipaudit.errors import MipauditError
 from mipaudit.evidence.scores.evidence import learn_together
+from mipaudit.maths.arrays import Bools, Floats, Ints
 from mipaudit.validation.estimands.estimand import Args, AuditedFile, AuditedVector, Interval, Side
 from mipaudit.validation.estimands.methods import ALTERNATIVES, ESTIMANDS
 from mipaudit.validation.law import Law, VectorLaw
@@ -169,9 +169,7 @@ def stream_of(cell: Cell) -> int:
     return zlib.crc32(text.encode())
 
 
-def draw_file(
-    cell: Cell, rng: np.random.Generator
-) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+def draw_file(cell: Cell, rng: np.random.Generator) -> tuple[Bools, Floats]:
     """Return the membership and the scores of one file, in the cell's order of rows."""
     members, holdout = law(cell.scenario).sample(rng, cell.n_members, cell.n_holdout)
     score = np.concatenate([members, holdout])
@@ -180,9 +178,7 @@ def draw_file(
     return member[rows], score[rows]
 
 
-def _row_order(
-    order: Order, member: NDArray[np.bool_], score: NDArray[np.float64], rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _row_order(order: Order, member: Bools, score: Floats, rng: np.random.Generator) -> Ints:
     first = score if score.ndim == 1 else score[:, 0]
     match order:
         case "shuffled":
@@ -456,7 +452,7 @@ def tally(cell: Cell, statements: Statements) -> tuple[CoverageRow, ...]:
     )
 
 
-def _row(cell: Cell, of: Interval, rows: NDArray[np.float64], side: Side) -> CoverageRow:
+def _row(cell: Cell, of: Interval, rows: Floats, side: Side) -> CoverageRow:
     """Return one side of a limit in one cell."""
     lower, upper, value, truth = np.ascontiguousarray(rows.T)
     gaps = truth - lower if side == "lower" else upper - truth
@@ -500,7 +496,7 @@ def _row(cell: Cell, of: Interval, rows: NDArray[np.float64], side: Side) -> Cov
     )
 
 
-def _middle(values: NDArray[np.float64]) -> tuple[float | None, float | None]:
+def _middle(values: Floats) -> tuple[float | None, float | None]:
     """Return mean and median of what was stated; None where that is not finite."""
     stated = values[~np.isnan(values)]
     if not stated.size:

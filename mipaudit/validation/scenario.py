@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.maths.advantage import baseline
+from mipaudit.maths.arrays import Bools, Floats
 from mipaudit.maths.normal import cdf
 from mipaudit.maths.privacy.mechanism import (
     GaussianDP,
@@ -87,7 +88,7 @@ class Scenario:
     kind: Kind = "scores"
     sizes: Mapping[str, int] = field(default_factory=lambda: {"members": 1000, "holdout": 1000})
     drawn: tuple[str, ...]
-    draw: Callable[[np.random.Generator, NDArray[np.bool_]], Columns]
+    draw: Callable[[np.random.Generator, Bools], Columns]
     at_once: int = CHUNK
     views: tuple[View, ...] = ()
     moments: Callable[[], dict[str, float]] = dict
@@ -228,7 +229,7 @@ class View:
 
     sees: str
     law: Law
-    read: Callable[[Columns], NDArray[np.float64]]
+    read: Callable[[Columns], Floats]
     group: str | None = None
     share: float = 1.0
     quantity: str = "advantage"
@@ -263,7 +264,7 @@ class Attack:
     low: float = -math.inf
     high: float = math.inf
 
-    def guesses(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def guesses(self, scores: Floats) -> Bools:
         """Return where it says "member"."""
         return (self.low <= scores) & (scores <= self.high)
 
@@ -368,19 +369,15 @@ def scores_of(family: Family[Law], *values: float) -> Scenario:
     """Return independent scores from the law of a family that has these numbers."""
     curve, attacks = _CURVES.get(family.prefix), _ATTACKS.get(family.prefix)
     return scores(
-        family.make(*values),
-        curve(*values) if curve else None,
-        attacks(*values) if attacks else (),
+        family.make(*values), curve(*values) if curve else None, attacks(*values) if attacks else ()
     )
 
 
-def _read_score(columns: Columns) -> NDArray[np.float64]:
+def _read_score(columns: Columns) -> Floats:
     return columns[SCORE]
 
 
-def _drawn_from(
-    law: Law, rng: np.random.Generator, member: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def _drawn_from(law: Law, rng: np.random.Generator, member: Bools) -> Floats:
     """Return independent scores of records with this membership."""
     inside = int(member.sum())
     members, holdout = law.sample(rng, inside, member.size - inside)
@@ -398,7 +395,7 @@ def grouped(law: Law, groups: Groups) -> Scenario:
         groups: their shares and laws.
     """
 
-    def draw(rng: np.random.Generator, member: NDArray[np.bool_]) -> Columns:
+    def draw(rng: np.random.Generator, member: Bools) -> Columns:
         shares = [share for share, _ in groups.values()]
         code = np.searchsorted(np.cumsum(shares[:-1]), rng.random(member.size), side="right")
         score = np.empty(member.size)
@@ -429,7 +426,7 @@ def shifted_features(shift: float) -> Scenario:
     """
     members, other = _feature(shift), _feature(0.0)
 
-    def draw(rng: np.random.Generator, member: NDArray[np.bool_]) -> Columns:
+    def draw(rng: np.random.Generator, member: Bools) -> Columns:
         features = {name: rng.standard_normal(member.size) for name in FEATURES}
         features["x1"] += shift * member
         rounded = {
@@ -473,9 +470,7 @@ def _sum(one: Discrete, other: Discrete) -> Discrete:
         return atoms(values, masses / masses.sum())
 
     return Discrete(
-        draw=lambda rng, size: found().draw(rng, size),
-        values=values,
-        table=lambda: found().table(),
+        draw=lambda rng, size: found().draw(rng, size), values=values, table=lambda: found().table()
     )
 
 
@@ -491,7 +486,7 @@ def xor_pair(advantage: float) -> Scenario:
         advantage: of the best attacker at prior 0.5, in (0, 1].
     """
 
-    def agreement(columns: Columns) -> NDArray[np.float64]:
+    def agreement(columns: Columns) -> Floats:
         agree = np.signbit(columns[FIRST]) == np.signbit(columns[SECOND])
         return np.asarray(agree, dtype=np.float64)
 
@@ -505,17 +500,17 @@ def gaussian_pair(mu: float) -> Scenario:
         mu: distance of the two centres, in standard deviations.
     """
 
-    def diagonal(columns: Columns) -> NDArray[np.float64]:
+    def diagonal(columns: Columns) -> Floats:
         return np.asarray((columns[FIRST] + columns[SECOND]) / math.sqrt(2))
 
     alone = law_of("shifted", "one of the two", normal(mean=mu / math.sqrt(2)), normal())
     return _pair(gaussian_plane(mu), diagonal, alone)
 
 
-def _pair(law: VectorLaw, read: Callable[[Columns], NDArray[np.float64]], alone: Law) -> Scenario:
+def _pair(law: VectorLaw, read: Callable[[Columns], Floats], alone: Law) -> Scenario:
     """Return two scores: a number has all that they tell together, and each is seen alone too."""
 
-    def draw(rng: np.random.Generator, member: NDArray[np.bool_]) -> Columns:
+    def draw(rng: np.random.Generator, member: Bools) -> Columns:
         first, second = np.ascontiguousarray(law.draw(rng, member).T)
         return {FIRST: first, SECOND: second}
 

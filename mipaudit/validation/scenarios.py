@@ -14,8 +14,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Bools, Floats, Ints
 from mipaudit.validation.laws import CORRUPTED, LAWS, MINORITY, MU, family_by_prefix, law
 from mipaudit.validation.scenario import (
     CHUNK,
@@ -248,7 +248,7 @@ _FALLEN: Final = 320.0
 
 
 def _of_splits(
-    release: Callable[[np.random.Generator, int], NDArray[np.float64]],
+    release: Callable[[np.random.Generator, int], Floats],
     moments: Callable[[], dict[str, float]],
     at_once: int = CHUNK,
 ) -> Scenario:
@@ -274,7 +274,7 @@ def nearly_cancelling(records: int) -> Scenario:
         records: n, even.
     """
 
-    def draw(rng: np.random.Generator, splits: int) -> NDArray[np.float64]:
+    def draw(rng: np.random.Generator, splits: int) -> Floats:
         _, outputs = _every_half(records)
         return outputs[rng.integers(len(outputs), size=splits)]
 
@@ -295,7 +295,7 @@ def nearly_cancelling(records: int) -> Scenario:
 
 
 @lru_cache(maxsize=4)
-def _every_half(records: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _every_half(records: int) -> tuple[Ints, Floats]:
     """Return every half, as a number with a bit for each record in it, and what it releases."""
     half = records // 2
     chosen = np.array(list(combinations(range(records), half)))
@@ -310,9 +310,7 @@ def _every_half(records: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     return bits[order], (1 / sums)[order]
 
 
-def _swap_moves(
-    records: int, halves: NDArray[np.int64], outputs: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _swap_moves(records: int, halves: Ints, outputs: Floats) -> tuple[Floats, Floats]:
     """Return each record's mean and largest move when it is exchanged."""
     mean, largest = np.zeros(records), np.zeros(records)
     for left in range(records):
@@ -334,7 +332,7 @@ def half_mean(records: int) -> Scenario:
     """
     half = records // 2
 
-    def draw(rng: np.random.Generator, splits: int) -> NDArray[np.float64]:
+    def draw(rng: np.random.Generator, splits: int) -> Floats:
         keys = rng.random((splits, records))
         chosen = np.argpartition(keys, half, axis=1)[:, :half]
         return np.asarray(quantiles(records)[chosen].mean(axis=1))
@@ -358,14 +356,14 @@ def half_mean(records: int) -> Scenario:
     return _of_splits(draw, moments, max(1, _KEYS // records))
 
 
-def quantiles(records: int) -> NDArray[np.float64]:
+def quantiles(records: int) -> Floats:
     """Return the records: the quantiles (i - 1/2)/n of N(0, 1)."""
     from scipy.special import ndtri
 
     return np.asarray(ndtri((np.arange(records) + 0.5) / records))
 
 
-def _mean_absolute(values: NDArray[np.float64], sd: float) -> float:
+def _mean_absolute(values: Floats, sd: float) -> float:
     """Return E|sum of a random half| of values that are symmetric about 0.
 
     E|X| = (2/pi) times the integral of (1 - phi(t)) / t^2, with phi the characteristic
@@ -378,7 +376,7 @@ def _mean_absolute(values: NDArray[np.float64], sd: float) -> float:
     return 2 / math.pi * (inside + 1 / end)
 
 
-def _characteristic(values: NDArray[np.float64], t: NDArray[np.float64]) -> NDArray[np.float64]:
+def _characteristic(values: Floats, t: Floats) -> Floats:
     """Return E cos(t X): the coefficient of z^(n/2) in the product of 1 + z e^(i t v).
 
     On the unit circle z = e^(i a) that product is, up to factors that cancel, the product
@@ -437,9 +435,7 @@ def _unordered(
         yield {**({name: member} if name else {}), **scenario.draw(rng, member)}
 
 
-def _membership(
-    rng: np.random.Generator, left: list[int], order: Order, size: int
-) -> NDArray[np.bool_]:
+def _membership(rng: np.random.Generator, left: list[int], order: Order, size: int) -> Bools:
     """Return who of the next rows is a member, and take them from what is left."""
     first = order == "members-first"
     inside = min(left[0], size) if first else int(rng.hypergeometric(left[0], left[1], size))

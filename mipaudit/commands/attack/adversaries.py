@@ -23,6 +23,7 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.named_attack import Achieved, achieved
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.findings import constant, identical_classes
+from mipaudit.maths.arrays import Bools, Floats
 from mipaudit.model.message import Message
 from mipaudit.model.row import Attackers
 from mipaudit.statements.choices import Side
@@ -52,17 +53,17 @@ class Labelled:
         classes: uint64, shape (n,), of the records; of no length where nobody looks at them.
     """
 
-    loss: NDArray[np.float64]
-    member: NDArray[np.bool_]
+    loss: Floats
+    member: Bools
     classes: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
 
     @property
-    def members(self) -> NDArray[np.float64]:
+    def members(self) -> Floats:
         """Return the members' losses."""
         return self.loss[self.member]
 
     @property
-    def holdout(self) -> NDArray[np.float64]:
+    def holdout(self) -> Floats:
         """Return the holdout records' losses."""
         return self.loss[~self.member]
 
@@ -89,21 +90,21 @@ class Attacked:
     name: str
     evidence: Evidence
     cells: Cells
-    scores: NDArray[np.float64]
-    loss: NDArray[np.float64]
-    member: NDArray[np.bool_]
+    scores: Floats
+    loss: Floats
+    member: Bools
     classes: NDArray[np.uint64]
-    judged: NDArray[np.bool_]
+    judged: Bools
     blocks: NDArray[np.uint8]
     side: Side
     classed: Self | None = None
 
-    def part(self, rows: NDArray[np.bool_]) -> Labelled:
+    def part(self, rows: Bools) -> Labelled:
         """Return some of the rows."""
         return Labelled(loss=self.loss[rows], member=self.member[rows], classes=self.classes[rows])
 
 
-def real_loss(one: Attacked, asked: AttackOptions) -> NDArray[np.float64]:
+def real_loss(one: Attacked, asked: AttackOptions) -> Floats:
     """Return the loss itself: squared residuals, or B less a score that is high for members."""
     if asked.residuals:
         return np.asarray(one.scores**2)
@@ -112,7 +113,7 @@ def real_loss(one: Attacked, asked: AttackOptions) -> NDArray[np.float64]:
     return np.asarray((asked.loss_bound or 0.0) - one.scores)
 
 
-def no_mean(one: Attacked, asked: AttackOptions, rows: NDArray[np.bool_]) -> Message | None:
+def no_mean(one: Attacked, asked: AttackOptions, rows: Bools) -> Message | None:
     """Return why no mean of the losses of some rows can be shown; None where one can.
 
     Args:
@@ -230,7 +231,7 @@ class Cut:
     at: float
     below: bool = True
 
-    def guesses(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def guesses(self, loss: Floats) -> Bools:
         """Return whom it calls a member, shape (n,)."""
         return np.asarray((loss <= self.at) == self.below)
 
@@ -238,7 +239,7 @@ class Cut:
 EVERYBODY: Final = Cut(at=math.inf)
 
 
-def bounded_loss_guesses(loss: NDArray[np.float64], bound: float) -> NDArray[np.float64]:
+def bounded_loss_guesses(loss: Floats, bound: float) -> Floats:
     """Return with which probability each record is called a member: 1 - loss/bound.
 
     Yeom et al. 2018, Adversary 1; Theorem 2: its advantage is the generalization error
@@ -251,7 +252,7 @@ def bounded_loss_guesses(loss: NDArray[np.float64], bound: float) -> NDArray[np.
     return np.asarray(1.0 - np.clip(loss, 0.0, bound) / bound)
 
 
-def standard_error(residuals: NDArray[np.float64]) -> float:
+def standard_error(residuals: Floats) -> float:
     """Return the root of the mean of the squares of residuals, shape (n,), n above 0."""
     largest = float(np.abs(residuals).max())
     if largest == 0:
@@ -316,7 +317,7 @@ def one_error_advantage(sigma_members: float, sigma_holdout: float) -> float:
     return math.erf(1 / math.sqrt(2)) - math.erf(ratio / math.sqrt(2))
 
 
-def top_cut(loss: NDArray[np.float64], share: float) -> Cut:
+def top_cut(loss: Floats, share: float) -> Cut:
     """Return the attacker that calls a share of all records members, the lowest losses.
 
     LOGAN (Hayes et al. 2019) calls as many records members as there are members; the
@@ -375,7 +376,7 @@ def class_cuts(rows: Labelled, prior: float) -> tuple[Cut, dict[int, Cut]]:
     return best_cut(rows, prior), found
 
 
-def class_guesses(rows: Labelled, cuts: tuple[Cut, dict[int, Cut]]) -> NDArray[np.bool_]:
+def class_guesses(rows: Labelled, cuts: tuple[Cut, dict[int, Cut]]) -> Bools:
     """Return whom the attacker of `class_cuts` calls a member, shape (n,)."""
     fallback, own = cuts
     guesses = fallback.guesses(rows.loss)
@@ -385,7 +386,7 @@ def class_guesses(rows: Labelled, cuts: tuple[Cut, dict[int, Cut]]) -> NDArray[n
     return guesses
 
 
-Guesses = NDArray[np.bool_] | NDArray[np.float64]
+Guesses = Bools | Floats
 Learner = Callable[[Labelled], Callable[[Labelled], Guesses]]
 
 # Who tells an attack more digits of a mean than it is known to has them from these rows.
@@ -422,7 +423,7 @@ class Attack:
         return one_cut or (self.told and self.asked.side_known)
 
     @property
-    def rows(self) -> NDArray[np.bool_]:
+    def rows(self) -> Bools:
         """The rows that it is judged on, shape (n,)."""
         judged = self.seen.judged
         return np.ones(judged.size, dtype=bool) if self.everywhere else judged
@@ -438,7 +439,7 @@ class Attack:
         except NotJudgedError as error:
             return error.reason
 
-    def achieved(self, alpha: float, rows: NDArray[np.bool_] | None = None) -> Achieved | Message:
+    def achieved(self, alpha: float, rows: Bools | None = None) -> Achieved | Message:
         """Return what it achieves, two-sided alpha, or why that is not known.
 
         It is shown of some rows, or of all that it is judged on.
@@ -485,13 +486,13 @@ def _cutting(learn: Callable[[Labelled], Cut]) -> Learner:
     return learner
 
 
-def _some(loss: NDArray[np.float64]) -> NDArray[np.float64]:
+def _some(loss: Floats) -> Floats:
     if not loss.size:
         raise NotJudgedError(Message("nothing_to_learn"))
     return loss
 
 
-def _mean_of(loss: NDArray[np.float64]) -> float:
+def _mean_of(loss: Floats) -> float:
     with np.errstate(invalid="ignore", over="ignore"):
         mean = float(_some(loss).mean())
     if not math.isfinite(mean):
@@ -499,15 +500,14 @@ def _mean_of(loss: NDArray[np.float64]) -> float:
     return mean
 
 
-def _error_of(residuals: NDArray[np.float64]) -> float:
+def _error_of(residuals: Floats) -> float:
     if not np.isfinite(_some(residuals)).all():
         raise NotJudgedError(NO_MEAN)
     return standard_error(residuals)
 
 
 def _of_these_rows(
-    learned: Callable[[NDArray[np.float64]], float],
-    *pairs: tuple[float | None, NDArray[np.float64]],
+    learned: Callable[[Floats], float], *pairs: tuple[float | None, Floats]
 ) -> Message | None:
     """Return that a number told is the one that the rows have, to four digits; None if not.
 

@@ -177,11 +177,7 @@ def _found(report: AttackReport) -> Message:
         most = max(rows, key=_lower, default=None)
         if most is not None and _lower(most) > baseline:
             shown = Message.of(
-                code,
-                score=most.score,
-                lower=most.lower,
-                attack=most.attackers,
-                group=most.group,
+                code, score=most.score, lower=most.lower, attack=most.attackers, group=most.group
             )
             plainly = shown.with_values(f"right_{code}", prior=prior)
             return shown.with_values(code, baseline=baseline or None, plainly=plainly)

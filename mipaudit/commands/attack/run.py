@@ -10,7 +10,6 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.commands.attack.adversaries import (
     NO_MEAN,
@@ -37,6 +36,7 @@ from mipaudit.evidence.named_attack import (
 from mipaudit.evidence.scores.findings import crossing_findings, score_findings, size_findings
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.maths.advantage import advantage, baseline
+from mipaudit.maths.arrays import Bools
 from mipaudit.model.message import Finding, Message
 from mipaudit.model.row import Attackers, Check, Quantity, Row
 from mipaudit.options.public import public
@@ -184,11 +184,11 @@ def class_attack(
 
 def _shown_classes(
     one: Attacked, names: Mapping[int, str], least: int
-) -> tuple[list[tuple[str, NDArray[np.bool_]]], tuple[Finding, ...]]:
+) -> tuple[list[tuple[str, Bools]], tuple[Finding, ...]]:
     """Return the classes that are shown, as masks of rows, and what became of the others."""
     classes, member, rows = one.classes, one.member, one.judged
 
-    def sizes(chosen: NDArray[np.bool_]) -> tuple[int, int]:
+    def sizes(chosen: Bools) -> tuple[int, int]:
         return int(np.count_nonzero(chosen & member)), int(np.count_nonzero(chosen & ~member))
 
     masks = {group: rows & (classes == group) for group in np.unique(classes).tolist()}
@@ -473,7 +473,7 @@ def _design(source: ScoreSource, scores: Sequence[Attacked], asked: AttackOption
     )
 
 
-def _sizes(member: NDArray[np.bool_]) -> tuple[int, int]:
+def _sizes(member: Bools) -> tuple[int, int]:
     return int(np.count_nonzero(member)), int(np.count_nonzero(~member))
 
 

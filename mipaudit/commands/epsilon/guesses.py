@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from mipaudit.commands.epsilon.report import CoinCheck
 from mipaudit.errors import InputError, UsageError
+from mipaudit.maths.arrays import Bools, Floats
 from mipaudit.maths.one_run.coins import coin_p_value
 from mipaudit.maths.one_run.p_value import CanaryCount
 from mipaudit.model.message import Finding
@@ -200,7 +201,7 @@ def _shared(weights: Sequence[float], whole: float) -> list[float]:
 
 
 def count_guesses(
-    included: NDArray[np.bool_],
+    included: Bools,
     scores: NDArray[np.floating],
     plans: Sequence[GuessPlan],
     *,
@@ -275,7 +276,7 @@ def coin_findings(coin: CoinCheck) -> tuple[Finding, ...]:
 
 
 def require_fresh_coins(
-    runs: NDArray[np.uint64], canaries: NDArray[np.uint64], included: NDArray[np.bool_]
+    runs: NDArray[np.uint64], canaries: NDArray[np.uint64], included: Bools
 ) -> None:
     """Refuse runs whose inclusion agrees more than that of independent coins would.
 
@@ -296,7 +297,7 @@ def require_fresh_coins(
     run, coins = runs[order], included[order].astype(np.float64)
     _, canary = np.unique(canaries[order], return_inverse=True)
 
-    def agreement(coins: NDArray[np.float64]) -> float:
+    def agreement(coins: Floats) -> float:
         return float(np.square(np.bincount(canary, weights=coins)).sum())
 
     seen, rng = agreement(coins), np.random.default_rng(_SEED)
@@ -311,7 +312,7 @@ def require_fresh_coins(
     )
 
 
-def require_one_share(runs: NDArray[np.uint64], included: NDArray[np.bool_]) -> None:
+def require_one_share(runs: NDArray[np.uint64], included: Bools) -> None:
     """Refuse runs whose shares of included canaries differ more than coins of one share would.
 
     Scores of all runs are ordered together: if those of one run are the highest, guesses speak
@@ -341,7 +342,7 @@ def require_one_share(runs: NDArray[np.uint64], included: NDArray[np.bool_]) -> 
     )
 
 
-def _spread(inside: NDArray[np.number], sizes: NDArray[np.integer]) -> NDArray[np.float64]:
+def _spread(inside: NDArray[np.number], sizes: NDArray[np.integer]) -> Floats:
     """Return the sum of squares that, with sizes and total given, orders as chi-squared does."""
-    found: NDArray[np.float64] = (np.square(inside) / sizes).sum(axis=-1)
+    found: Floats = (np.square(inside) / sizes).sum(axis=-1)
     return found

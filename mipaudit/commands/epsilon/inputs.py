@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.commands.epsilon.guesses import require_fresh_coins, require_one_share
 from mipaudit.commands.epsilon.options import EpsilonOptions
@@ -17,6 +16,7 @@ from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError
 from mipaudit.evidence.scores.findings import size_findings
+from mipaudit.maths.arrays import Floats
 from mipaudit.model.message import Finding
 from mipaudit.statements.printable_names import safe_name
 from mipaudit.summaries.rows import ClassScores, KeptScores, Rows, splitmix64
@@ -46,7 +46,7 @@ class ScoredRows:
     seeds: tuple[int, ...]
     runs: int | None = None
 
-    def columns(self) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
+    def columns(self) -> Iterator[tuple[str, Floats, Floats]]:
         """Yield the name and both classes' scores of each column."""
         yield from zip(self.names, self.members.scores, self.holdout.scores, strict=True)
 
@@ -151,9 +151,7 @@ def input_findings(source: ScoreSource, rows: ScoredRows, design: DesignKind) ->
         yield from _score_findings(safe_name(name), members, holdout)
 
 
-def _score_findings(
-    name: str, members: NDArray[np.float64], holdout: NDArray[np.float64]
-) -> Iterator[Finding]:
+def _score_findings(name: str, members: Floats, holdout: Floats) -> Iterator[Finding]:
     low, high = min(members.min(), holdout.min()), max(members.max(), holdout.max())
     if low == high:
         yield Finding.of("constant_column", case="score", column=name)

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.epsilon.inputs import ScoredRows
     from mipaudit.commands.epsilon.options import EpsilonOptions
+    from mipaudit.maths.arrays import Bools
 
 # Of the error, for the interval of an unknown share of the coins. Its ends matter little: most of
 # the price is the error, and from a twentieth to a hundredth of it the limits are alike.
@@ -91,10 +92,7 @@ class OneRun:
         (_, made, side), (lower, reason) = found, limit
         counts = {"canaries": self.canaries, "guesses": made.guesses, "correct": made.correct}
         if made.guessed_in is not None:
-            counts |= {
-                "guessed_in": made.guessed_in,
-                "guessed_out": made.guesses - made.guessed_in,
-            }
+            counts |= {"guessed_in": made.guessed_in, "guessed_out": made.guesses - made.guessed_in}
         return EpsilonRow(
             quantity="epsilon",
             score=self.score,
@@ -108,7 +106,7 @@ class OneRun:
 
 
 def one_run_from_scores(
-    included: NDArray[np.bool_],
+    included: Bools,
     scores: NDArray[np.floating],
     *,
     score: str = "",

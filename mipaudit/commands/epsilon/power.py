@@ -21,12 +21,12 @@ from collections.abc import Callable, Mapping
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.commands.epsilon.guesses import GuessPlan, plan_guesses, settled_shares
 from mipaudit.commands.epsilon.independent_runs import pooled_limit
 from mipaudit.commands.epsilon.options import EpsilonOptions
 from mipaudit.commands.epsilon.report import DetectionPower, EpsilonRow
+from mipaudit.maths.arrays import Floats
 from mipaudit.maths.bisection import crossing
 from mipaudit.maths.epsilon.rates import clopper_pearson_epsilon
 from mipaudit.maths.one_run.p_value import critical_correct
@@ -35,7 +35,6 @@ from mipaudit.maths.privacy.tradeoff import TradeOff
 from mipaudit.model.message import Message
 from mipaudit.statements.rounding import two_digits_up
 
-Floats = NDArray[np.float64]
 # The probability that a design refutes the claim, as a function of the true curve.
 Detector = Callable[[TradeOff], float]
 # A lower limit on epsilon, rising in the first count and falling in the second: of how many runs

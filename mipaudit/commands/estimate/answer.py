@@ -41,13 +41,12 @@ from mipaudit.statements.verdict import decide
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from mipaudit.commands.estimate.options import EstimateOptions
     from mipaudit.data.source import AuditedInput
     from mipaudit.evidence.judgement.blind import Blind
     from mipaudit.evidence.metrics import MetricEvidence
     from mipaudit.evidence.vectors import VectorEvidence
+    from mipaudit.maths.arrays import Ints
     from mipaudit.maths.metrics.mace import MaceHistogram
     from mipaudit.maths.metrics.metric import Metric
     from mipaudit.statements.policy import Limit, Policy
@@ -158,10 +157,7 @@ def audit(
         *_blind_findings(blind, 1 - asked.confidence),
         *limits_elsewhere("records", asked.judged.elsewhere),
         *prior_findings(
-            asked.prior,
-            [one.lower(share.one_sided) for one in evidence],
-            claims,
-            leaking,
+            asked.prior, [one.lower(share.one_sided) for one in evidence], claims, leaking
         ),
         *(
             finding
@@ -179,13 +175,7 @@ def audit(
     return Report(
         command="estimate",
         design=design,
-        estimates=(
-            *estimates,
-            *kernel_rows,
-            *mace_rows,
-            *published,
-            *vector_mace_rows,
-        ),
+        estimates=(*estimates, *kernel_rows, *mace_rows, *published, *vector_mace_rows),
         claims=claims,
         policy=found.checks,
         verdict=found.verdict,
@@ -499,7 +489,7 @@ def vector_mace(
 
 
 def mace_estimates(
-    counts: Sequence[NDArray[np.int64]], names: Sequence[str], asked: EstimateOptions
+    counts: Sequence[Ints], names: Sequence[str], asked: EstimateOptions
 ) -> tuple[list[Row], tuple[Row, ...]]:
     """Return the published estimator's rows and cells; they never decide anything."""
     rows: list[Row] = []
@@ -533,7 +523,7 @@ def mace_estimates(
 
 
 def _as_published(
-    name: str, method: str, selection: str, table: NDArray[np.int64], asked: EstimateOptions
+    name: str, method: str, selection: str, table: Ints, asked: EstimateOptions
 ) -> tuple[Row, MaceHistogram]:
     """Return MACE's estimate from the counts of holdout records and members by bin."""
     from mipaudit.maths.metrics.mace import mace_histogram
@@ -558,7 +548,7 @@ def _as_published(
     return row, result
 
 
-def _shuffled(table: NDArray[np.int64], asked: EstimateOptions, seed: int) -> float | None:
+def _shuffled(table: Ints, asked: EstimateOptions, seed: int) -> float | None:
     """Return the mean estimate with membership shuffled; None for too many rows to deal."""
     if int(table.sum()) >= _LARGEST_DEALT:
         return None

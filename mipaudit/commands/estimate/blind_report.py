@@ -118,9 +118,7 @@ def _blind(report: ShiftReport, digest: str | None, against: Against | None) -> 
             )
         most = chosen[0]
     if first is None or report.impossible is not None or not _stated(report):
-        raise bad_report(
-            "The report of shift contradicts itself: its limits do not fit together.",
-        )
+        raise bad_report("The report of shift contradicts itself: its limits do not fit together.")
     lower = first.lower or 0.0
     return Blind(
         n_members=report.design.n_members,

@@ -32,11 +32,10 @@ from mipaudit.statements.printable_names import quoted_name, safe_name
 from mipaudit.statements.rounding import count_text
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-    from numpy.typing import NDArray
 
     from mipaudit.data.source import ScoreSource
+    from mipaudit.maths.arrays import Bools
     from mipaudit.model.message import Finding
 
 _OF_SEVERAL = frozenset({"product-grid", "learned"})
@@ -195,7 +194,7 @@ def _of_array(asked: EstimateManyOptions) -> _NamedAudits:
     return each, pd.RangeIndex(len(scores), name="audit")
 
 
-def _member(given: Any, shape: tuple[int, ...]) -> "NDArray[np.bool_]":  # noqa: ANN401 - as above
+def _member(given: Any, shape: tuple[int, ...]) -> "Bools":  # noqa: ANN401 - as above
     """Return who is a member, of the shape of the scores."""
     import numpy as np
 

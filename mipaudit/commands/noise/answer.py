@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.commands.noise.calibration import Candidate, calibrate
 from mipaudit.commands.noise.measured import CoordinateNoise, Measured
@@ -26,6 +25,7 @@ from mipaudit.commands.noise.yardsticks import SwapPairs
 from mipaudit.data.tables.splits import Pairs, Splits, read_pairs, read_splits
 from mipaudit.data.words import CANDIDATES
 from mipaudit.errors import InputError
+from mipaudit.maths.arrays import Floats, Places
 from mipaudit.model.message import Finding, Message
 from mipaudit.statements.printable_names import quoted_name
 from mipaudit.statements.provenance import InputFile
@@ -52,7 +52,7 @@ class NoisedRelease:
             be published: they carry no noise.
     """
 
-    values: NDArray[np.float64]
+    values: Floats
     content: bytes
     report: NoiseReport
     findings: tuple[Finding, ...] = ()
@@ -154,7 +154,7 @@ def _coordinates(chosen: Candidate, splits: Splits) -> tuple[CoordinateNoise, ..
     )
 
 
-def _sizes(candidate: Candidate) -> NDArray[np.float64]:
+def _sizes(candidate: Candidate) -> Floats:
     """Return the root mean square of the noise on each coordinate."""
     noise, shape = candidate
     return coordinate_rms(noise.mechanism, noise.scale, shape)
@@ -193,7 +193,7 @@ def _swaps(pairs: Pairs, splits: Splits) -> SwapPairs:
     return one, other, pairs.records
 
 
-def _check_size(values: NDArray[np.float64]) -> None:
+def _check_size(values: Floats) -> None:
     """Refuse numbers whose squares, times a large multiplier, leave the floats."""
     spread = np.ptp(values, axis=0) if np.abs(values).max() <= LARGEST else np.array([math.inf])
     if not ((spread == 0) | ((spread >= 1 / LARGEST) & (spread <= 2 * LARGEST))).all():
@@ -205,11 +205,7 @@ def _check_size(values: NDArray[np.float64]) -> None:
         )
 
 
-def noised(
-    vector: NDArray[np.float64],
-    candidate: Candidate,
-    uniforms: UniformSource,
-) -> NDArray[np.float64]:
+def noised(vector: Floats, candidate: Candidate, uniforms: UniformSource) -> Floats:
     """Return what may be published in the place of ``vector``.
 
     Izzo et al. 2022, Algorithm 1, with the noise of a calibration; on a grid 2^-20 as fine as
@@ -228,7 +224,7 @@ def noised(
     return round_to_grid(vector + drawn, _sizes(candidate))
 
 
-def align(release: Release, columns: Sequence[str], *, named: bool = True) -> NDArray[np.intp]:
+def align(release: Release, columns: Sequence[str], *, named: bool = True) -> Places:
     """Return where each coordinate of the splits is in the release.
 
     With names on both sides they must be the same set, in any order; otherwise the

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.commands.noise.measured import MeasuredMean, NoiseCandidate
 from mipaudit.commands.noise.mechanism import (
@@ -37,6 +36,7 @@ from mipaudit.commands.noise.yardsticks import (
     protectable,
 )
 from mipaudit.errors import InputError
+from mipaudit.maths.arrays import Floats
 from mipaudit.maths.noise_scales import (
     Mechanism,
     allowed_gap,
@@ -45,9 +45,6 @@ from mipaudit.maths.noise_scales import (
     scale_for_moment,
 )
 from mipaudit.model.message import Finding
-
-Array = NDArray[np.float64]
-
 
 _FEWEST_SPLITS: Final = 4
 # The coverage of the approximate limits was measured from here on.
@@ -144,7 +141,7 @@ def _share(asked: NoiseOptions, table: Sequence[Way]) -> float:
 
 
 def calibrate(
-    splits: Array, asked: NoiseOptions, rng: np.random.Generator, pairs: SwapPairs | None = None
+    splits: Floats, asked: NoiseOptions, rng: np.random.Generator, pairs: SwapPairs | None = None
 ) -> tuple[list[Candidate], Candidate | None, list[int], list[Finding]]:
     """Find the noise of least error that makes a release eta-MIP.
 
@@ -220,7 +217,7 @@ def calibrate(
     return candidates, chosen, constant, findings
 
 
-def _check_tables(splits: Array, pairs: SwapPairs | None) -> None:
+def _check_tables(splits: Floats, pairs: SwapPairs | None) -> None:
     """Refuse tables of too few rows, and pairs of other coordinates."""
     if len(splits) < _FEWEST_SPLITS:
         raise InputError(
@@ -240,7 +237,7 @@ def _check_tables(splits: Array, pairs: SwapPairs | None) -> None:
         raise InputError("too_few_pairs", f"The number of pairs is {count}; at least 2 are needed.")
 
 
-def _error_units(splits: Splits, asked: NoiseOptions) -> Array:
+def _error_units(splits: Splits, asked: NoiseOptions) -> Floats:
     """Return the (d,) units in which the total error counts."""
     units = None
     if asked.error_units == "standardised":
@@ -250,7 +247,7 @@ def _error_units(splits: Splits, asked: NoiseOptions) -> Array:
     return np.ones(splits.every.shape[1]) if units is None else units
 
 
-def _shape(kind: ShapeKind, first: Array, units: Array) -> NoiseShape:
+def _shape(kind: ShapeKind, first: Floats, units: Floats) -> NoiseShape:
     if kind == "isotropic":
         return isotropic_shape(np.ones(units.size))
     return diagonal_shape(first, units) if kind == "diagonal" else full_shape(first, units)
@@ -262,7 +259,7 @@ def _scaled(
     measured: Yardsticks,
     confidence: float,
     asked: NoiseOptions,
-    units: Array,
+    units: Floats,
 ) -> Iterator[Candidate]:
     """Yield the noise of each row that can be scaled; ``confidence`` is that of a limit."""
     for way in rows:

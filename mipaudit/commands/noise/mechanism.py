@@ -9,13 +9,10 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias, assert_never
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.commands.noise.options import ShapeKind
+from mipaudit.maths.arrays import Floats
 from mipaudit.maths.noise_scales import Mechanism, coordinate_error, expected_norm
-
-Array = NDArray[np.float64]
-
 
 # Every eigenvalue of a shape gets so much of the mean one: a direction in which the
 # splits seen do not vary must not be left without noise.
@@ -46,26 +43,26 @@ class NoiseShape:
     """
 
     kind: ShapeKind
-    units: Array
-    roots: Array
-    axes: Array | None
+    units: Floats
+    roots: Floats
+    axes: Floats | None
     n_splits: int
 
     @property
-    def factor(self) -> Array:
+    def factor(self) -> Floats:
         """(d,) or, for ``full``, (d, d): F of the noise F g."""
         if self.axes is None:
             return self.units * self.roots
         return np.asarray(self.units[:, None] * self.axes * self.roots)
 
-    def whiten(self, points: Array) -> Array:
+    def whiten(self, points: Floats) -> Floats:
         """Return F^-1 of every row of (n, d) ``points``."""
         if self.axes is None:
             return points / (self.units * self.roots)
         return (points / self.units) @ self.axes / self.roots
 
 
-def coordinate_spreads(points: Array) -> Array:
+def coordinate_spreads(points: Floats) -> Floats:
     """Return the standard deviation of every column of (n, d) points, n at least 2.
 
     In the unit of each column's largest deviation: units may lie anywhere in the floats.
@@ -76,7 +73,7 @@ def coordinate_spreads(points: Array) -> Array:
     return np.asarray(sizes * offsets.std(axis=0, ddof=1))
 
 
-def standard_units(points: Array) -> Array | None:
+def standard_units(points: Floats) -> Floats | None:
     """Return (d,) units: each column's standard deviation over the rows.
 
     A constant column says nothing of its unit and gets the median of the others; None
@@ -89,14 +86,14 @@ def standard_units(points: Array) -> Array | None:
     return np.where(varying, spreads, np.median(spreads[varying]))
 
 
-def isotropic_shape(units: Array) -> NoiseShape:
+def isotropic_shape(units: Floats) -> NoiseShape:
     """Return the shape of equal noise, in (d,) ``units``, on every coordinate."""
     return NoiseShape(
         kind="isotropic", units=units, roots=np.ones(units.size), axes=None, n_splits=0
     )
 
 
-def diagonal_shape(points: Array, units: Array) -> NoiseShape:
+def diagonal_shape(points: Floats, units: Floats) -> NoiseShape:
     """Return independent noise with variances proportional to the standard deviations.
 
     The diagonal case of :func:`full_shape`: total variance (sum of s.d.)^2 in place of
@@ -110,7 +107,7 @@ def diagonal_shape(points: Array, units: Array) -> NoiseShape:
     return NoiseShape(kind="diagonal", units=units, roots=roots, axes=None, n_splits=len(points))
 
 
-def full_shape(points: Array, units: Array) -> NoiseShape:
+def full_shape(points: Floats, units: Floats) -> NoiseShape:
     """Return noise with covariance N proportional to Sigma^(1/2).
 
     Sigma is the covariance of the release in these units. Gaussian noise of covariance
@@ -130,24 +127,24 @@ def full_shape(points: Array, units: Array) -> NoiseShape:
     )
 
 
-def _floored(spreads: Array) -> Array:
+def _floored(spreads: Floats) -> Floats:
     """Return roots of eigenvalues proportional to ``spreads`` plus the floor, mean 1."""
     eigenvalues = spreads / spreads.mean()
     return np.asarray(np.sqrt((eigenvalues + FLOOR) / (1 + FLOOR)))
 
 
-def coordinate_rms(mechanism: Mechanism, scale: float, shape: NoiseShape) -> Array:
+def coordinate_rms(mechanism: Mechanism, scale: float, shape: NoiseShape) -> Floats:
     """Return (d,) exact root mean squares (E X_j^2)^(1/2) of noise X, in the release's units."""
     return scale * coordinate_error(mechanism, shape.units.size) * _lengths(shape.factor)
 
 
-def _lengths(factor: Array) -> Array:
+def _lengths(factor: Floats) -> Floats:
     size = np.abs(factor) if factor.ndim == 1 else np.linalg.norm(factor, axis=1)
     return np.asarray(size, dtype=np.float64)
 
 
 def noise_cost(
-    mechanism: Mechanism, scale: float, shape: NoiseShape, error_units: Array
+    mechanism: Mechanism, scale: float, shape: NoiseShape, error_units: Floats
 ) -> tuple[float, float, float]:
     """Return how large the noise X of a mechanism is, exactly (not simulated).
 
@@ -172,7 +169,7 @@ def noise_cost(
     return total, one * _length(lengths), scale * longer * gaussian_norm(spectrum)
 
 
-def gaussian_norm(spreads: Array) -> float:
+def gaussian_norm(spreads: Floats) -> float:
     """Return E ||X|| of independent normal coordinates with these standard deviations.
 
     E sqrt(S) = integral of (1 - E exp(-t S)) t^(-3/2) dt / (2 sqrt(pi)), with t = e^x by
@@ -191,7 +188,7 @@ def gaussian_norm(spreads: Array) -> float:
     return size * total * _TRAPEZOID / (2 * math.sqrt(math.pi))
 
 
-def _length(values: Array) -> float:
+def _length(values: Floats) -> float:
     """Return the Euclidean length, also where squares leave the floats."""
     size = float(np.abs(values).max())
     return size * float(np.linalg.norm(values / size)) if size > 0 else 0.0
@@ -201,7 +198,7 @@ def _length(values: Array) -> float:
 _GRID_BITS: Final = 20
 _LEAST_TRAPEZOID: Final = 5e-324
 # Gives n independent uniforms in the open interval (0, 1).
-UniformSource: TypeAlias = Callable[[int], NDArray[np.float64]]
+UniformSource: TypeAlias = Callable[[int], Floats]
 _BITS: Final = 53
 _WORD: Final = 8
 
@@ -211,8 +208,8 @@ def sample_noise(
     scale: float,
     dimension: int,
     uniforms: UniformSource,
-    shape_factor: Array | None = None,
-) -> Array:
+    shape_factor: Floats | None = None,
+) -> Floats:
     """Draw one vector of noise.
 
     With F the shape factor (the identity unless given): ``norm-exponential`` has a density
@@ -259,7 +256,7 @@ def sample_noise(
     return np.asarray(scale * noise)
 
 
-def round_to_grid(values: Array, scale: float | Array) -> Array:
+def round_to_grid(values: Floats, scale: float | Floats) -> Floats:
     """Round published numbers to a grid far finer than their noise.
 
     The step is the largest power of two that is at most scale / 2^20. Applied to the sum
@@ -294,7 +291,7 @@ def uniforms_from_bytes(random_bytes: Callable[[int], bytes]) -> UniformSource:
         random_bytes: gives so many random bytes, as ``os.urandom`` does.
     """
 
-    def draw(count: int) -> NDArray[np.float64]:
+    def draw(count: int) -> Floats:
         words = np.frombuffer(random_bytes(_WORD * count), dtype="<u8") >> np.uint64(64 - _BITS)
         uniforms = np.ldexp(words.astype(np.float64), -_BITS)
         zeros = np.flatnonzero(words == 0)

@@ -9,13 +9,10 @@ import math
 from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.commands.noise.measured import MeasuredMean
 from mipaudit.commands.noise.mechanism import NoiseShape
-
-Array = NDArray[np.float64]
-
+from mipaudit.maths.arrays import Floats
 
 # Above this exp() leaves the floats.
 _LARGEST_EXPONENT: Final = 700.0
@@ -24,7 +21,7 @@ _LARGEST_EXPONENT: Final = 700.0
 _STEP: Final = 2.0
 
 
-def mean_limits(terms: Array, alpha: float) -> tuple[float, float]:
+def mean_limits(terms: Floats, alpha: float) -> tuple[float, float]:
     """Return approximate one-sided limits of the mean of independent terms.
 
     Student's t on the logarithm of the mean (delta method). It is used in the place of a
@@ -64,7 +61,7 @@ def mean_limits(terms: Array, alpha: float) -> tuple[float, float]:
     return mean * math.exp(-exponent), upper
 
 
-def bets(count: int, mean: float, alpha: float) -> Array:
+def bets(count: int, mean: float, alpha: float) -> Floats:
     """Return the bets, as shares (0, 1] of the largest that cannot lose more than there is.
 
     The best bet against a mean of m is about sqrt(2 ln(1/alpha) / (n variance)) in the
@@ -83,7 +80,7 @@ def bets(count: int, mean: float, alpha: float) -> Array:
     return np.asarray(_STEP ** -np.arange(steps + 1.0))
 
 
-def log_capital(terms: Array, mean: float, alpha: float) -> float:
+def log_capital(terms: Floats, mean: float, alpha: float) -> float:
     """Return the logarithm of what bets against ``mean`` have made of a capital of 1.
 
     K = average over bets k of product over i of (1 + k (m - X_i) / (1 - m)).
@@ -130,7 +127,7 @@ def log_capital(terms: Array, mean: float, alpha: float) -> float:
     return _log_mean_exp(logs)
 
 
-def is_below(terms: Array, mean: float, alpha: float) -> bool:
+def is_below(terms: Floats, mean: float, alpha: float) -> bool:
     """Return whether the upper limit of the mean of the terms, at error alpha, is ``mean``."""
     return log_capital(terms, mean, alpha) >= -math.log(alpha)
 
@@ -148,7 +145,7 @@ def _zeros_do(count: int, mean: float, alpha: float) -> bool:
     return _log_mean_exp(logs) >= -math.log(alpha)
 
 
-def _log_mean_exp(logs: Array) -> float:
+def _log_mean_exp(logs: Floats) -> float:
     largest = float(logs.max())
     if largest == -math.inf:
         return largest
@@ -175,7 +172,7 @@ Estimator = Literal[
 _SECOND = 2.0
 
 
-def lengths_of(steps: Array) -> Array:
+def lengths_of(steps: Floats) -> Floats:
     """Return the Euclidean length of each of (n, d) rows, also where squares leave the floats."""
     size = float(np.abs(steps).max(initial=0.0)) or 1.0
     return np.asarray(size * np.linalg.norm(steps / size, axis=1))
@@ -203,7 +200,7 @@ def measured_moment(
     )
 
 
-def spatial_median(points: Array, *, steps: int = _MOST_STEPS) -> Array:
+def spatial_median(points: Floats, *, steps: int = _MOST_STEPS) -> Floats:
     """Return the point with the least total Euclidean distance to ``points``.
 
     Weiszfeld's iteration as Vardi and Zhang (2000) mended it: it neither divides by zero
@@ -218,13 +215,13 @@ def spatial_median(points: Array, *, steps: int = _MOST_STEPS) -> Array:
     """
     if points.shape[1] == 1:
         return np.asarray(np.median(points, axis=0))
-    origin: Array = points[0]
+    origin: Floats = points[0]
     offsets = points - origin
     size = float(np.abs(offsets).max(initial=0.0))
     if size == 0:
         return origin.copy()
     offsets /= size
-    centre: Array = offsets.mean(axis=0)
+    centre: Floats = offsets.mean(axis=0)
     for _ in range(steps):
         moved = _step(offsets, centre)
         done = np.linalg.norm(moved - centre) <= _TOLERANCE
@@ -234,14 +231,14 @@ def spatial_median(points: Array, *, steps: int = _MOST_STEPS) -> Array:
     return origin + size * centre
 
 
-def _step(points: Array, centre: Array) -> Array:
+def _step(points: Floats, centre: Floats) -> Floats:
     """Return the next iterate; the same one where the centre is the median."""
     distances = np.linalg.norm(points - centre, axis=1)
     away = distances > _TOUCHING * distances.max()
     if not away.any():
         return centre
     weights = 1 / distances[away]
-    target: Array = weights @ points[away] / weights.sum()
+    target: Floats = weights @ points[away] / weights.sum()
     touching = distances.size - int(away.sum())
     if touching == 0:
         return target
@@ -251,7 +248,7 @@ def _step(points: Array, centre: Array) -> Array:
     return np.asarray(target + (touching / pull) * (centre - target))
 
 
-def distances_from_median(points: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+def distances_from_median(points: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Return the distances of points from their spatial median, measured in two ways.
 
     With up to 32 points each is left out by itself, with more they are left out in 32
@@ -285,7 +282,7 @@ def distances_from_median(points: Array, rng: np.random.Generator) -> tuple[Arra
     return size * left_out, size * plain
 
 
-def _isometric(points: Array) -> Array:
+def _isometric(points: Floats) -> Floats:
     """Return points at the same mutual distances, in no more dimensions than points."""
     count, dimension = points.shape
     if dimension <= count:
@@ -295,7 +292,7 @@ def _isometric(points: Array) -> Array:
 
 
 def estimate_moment(
-    points: Array, order: float, rng: np.random.Generator, confidence: float = 0.95
+    points: Floats, order: float, rng: np.random.Generator, confidence: float = 0.95
 ) -> MeasuredMean:
     """Estimate sigma_k of a release in the Euclidean norm from outputs over random splits.
 
@@ -336,15 +333,15 @@ def estimate_moment(
     return measured_moment(value, (lower, upper), estimator, count, confidence, order)
 
 
-def _from_mean(points: Array) -> Array:
+def _from_mean(points: Floats) -> Floats:
     offsets = points - points[0]
     size = float(np.abs(offsets).max(initial=0.0)) or 1.0
     offsets /= size
-    distances: Array = np.linalg.norm(offsets - offsets.mean(axis=0), axis=1)
+    distances: Floats = np.linalg.norm(offsets - offsets.mean(axis=0), axis=1)
     return size * distances
 
 
-def mean_distance(left_out: Array, plain: Array, confidence: float = 0.95) -> MeasuredMean:
+def mean_distance(left_out: Floats, plain: Floats, confidence: float = 0.95) -> MeasuredMean:
     """Estimate sigma_1 from distances to the spatial median; as :func:`estimate_moment`."""
     alpha = (1 - confidence) / 2
     # Each limit from the terms that lean its way.
@@ -352,7 +349,7 @@ def mean_distance(left_out: Array, plain: Array, confidence: float = 0.95) -> Me
     return measured_moment(float(left_out.mean()), limits, "left-out", left_out.size, confidence)
 
 
-def half_distances(first: Array, second: Array, shape: NoiseShape) -> Array:
+def half_distances(first: Floats, second: Floats, shape: NoiseShape) -> Floats:
     """Return ||F^-1 (theta - m)|| of the second half, shape (B,), with m from the first.
 
     Given the first half m and F are constants, and the distances are independent of each

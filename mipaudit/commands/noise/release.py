@@ -15,7 +15,6 @@ from pathlib import PurePath
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.commands.noise.options import Unlike
 from mipaudit.data.parts import other_hints
@@ -23,12 +22,11 @@ from mipaudit.data.tables.json_file import cells_part
 from mipaudit.data.tables.splits import LEAVE_OUT, Splits
 from mipaudit.data.tables.table import ArrayTable, Form, Matrix, Table, Whole, open_whole
 from mipaudit.errors import InputError
+from mipaudit.maths.arrays import Floats, Places
 from mipaudit.model.message import Finding
 from mipaudit.statements.printable_names import quoted_name
 from mipaudit.statements.provenance import InputFile
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
 _SUFFIXES: Final[dict[str, Form]] = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -305,9 +303,7 @@ def _ratios(figures: Floats) -> Floats:
         return np.where(first > others, first / others, 0.0)
 
 
-def among_splits(
-    vector: NDArray[np.float64], splits: Splits, name: str, unlike: Unlike
-) -> tuple[Finding, ...]:
+def among_splits(vector: Floats, splits: Splits, name: str, unlike: Unlike) -> tuple[Finding, ...]:
     """Return what the owner of a release must know of it beside its splits.
 
     No number of the release is in it.

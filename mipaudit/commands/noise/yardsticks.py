@@ -23,10 +23,10 @@ from mipaudit.commands.noise.moments import (
     measured_moment,
 )
 from mipaudit.commands.noise.options import CalibrationKind, NoiseOptions, Protects
+from mipaudit.maths.arrays import Floats, Places
 from mipaudit.maths.bisection import crossing
 from mipaudit.maths.noise_scales import Mechanism
 
-Array = NDArray[np.float64]
 GapEstimator = Literal[
     "left-out",  # shifts from the spatial median of other splits
     "mean-swap",  # shifts of a pair that differs in one exchanged record
@@ -41,7 +41,7 @@ _FARTHEST: Final = 2.0**60
 _FEWEST_TERMS: Final = 2
 
 
-def shift_gaps(mechanism: Mechanism, ratios: NDArray[np.float64]) -> NDArray[np.float64]:
+def shift_gaps(mechanism: Mechanism, ratios: Floats) -> Floats:
     """Return h: the most that the total variation of noise and shifted noise can be.
 
     Exact for ``laplace`` and ``gaussian``; for ``norm-exponential`` noise in more than one
@@ -75,9 +75,9 @@ class Shifts:
         fewest: shorter parts have no approximate limit.
     """
 
-    lengths: Array
+    lengths: Floats
     estimator: GapEstimator
-    starts: NDArray[np.intp] | None = None
+    starts: Places | None = None
     every_record: bool = False
     fewest: int = _FEWEST_TERMS
 
@@ -98,11 +98,11 @@ class Shifts:
             for one in np.split(self.lengths, self.starts[1:])
         )
 
-    def gaps(self, mechanism: Mechanism, scale: float) -> Array:
+    def gaps(self, mechanism: Mechanism, scale: float) -> Floats:
         """Return independent terms with the mean that must be small, in [0, 1]."""
         return self.by_record(shift_gaps(mechanism, self.lengths / scale))
 
-    def by_record(self, values: Array) -> Array:
+    def by_record(self, values: Floats) -> Floats:
         """Return the mean of each record's values; the values where none are told apart."""
         if self.starts is None:
             return values
@@ -116,7 +116,7 @@ class Shifts:
 Aim: TypeAlias = tuple[float, Basis, float]
 
 
-def reached(aim: Aim, terms: Array) -> bool:
+def reached(aim: Aim, terms: Floats) -> bool:
     """Return whether these terms say that the mean is small enough."""
     at_most, basis, alpha = aim
     if basis == "finite-sample":
@@ -209,7 +209,7 @@ FEWEST_PAIRS: Final = 8
 # Releases with a record, shape (P, d); with a random record from outside in its place and the same
 # training randomness, shape (P, d); and which record, of any type that sorts, shape (P,), None
 # where that is not known.
-SwapPairs: TypeAlias = tuple[Array, Array, NDArray[Any] | None]
+SwapPairs: TypeAlias = tuple[Floats, Floats, NDArray[Any] | None]
 
 
 def protectable(pairs: SwapPairs | None) -> tuple[Protects, ...]:
@@ -228,11 +228,11 @@ class Splits(NamedTuple):
         second: the other rows, for scales of these shapes.
     """
 
-    every: Array
-    first: Array
-    second: Array
+    every: Floats
+    first: Floats
+    second: Floats
 
-    def points(self, shape: NoiseShape) -> Array:
+    def points(self, shape: NoiseShape) -> Floats:
         """Return the rows that may scale a shape, in its norm."""
         points = self.second if shape.n_splits else self.every
         # Differences first: a small spread about a large number would be lost in the division.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.query.options import QueryOptions, Scale
-from mipaudit.commands.query.points import Floats, Geometry, Points, copies
+from mipaudit.commands.query.points import Geometry, Points, copies
 from mipaudit.commands.query.report import QueriedColumn
 from mipaudit.data.column import Column, are_days, number_word, word_days
 from mipaudit.data.formats.cells import FALSE, TRUE, is_number
@@ -21,6 +21,7 @@ from mipaudit.data.tables.records import (
     rounded_to_bits,
 )
 from mipaudit.errors import InputError
+from mipaudit.maths.arrays import Bools, Floats
 from mipaudit.statements.printable_names import quoted_name
 
 Treated = Literal["number", "date", "category"]
@@ -64,7 +65,7 @@ class _Coded(NamedTuple):
     centre: float = 0.0
     width: float = 1.0
 
-    def scaled(self, numbers: Floats, missing: NDArray[np.bool_]) -> Floats:
+    def scaled(self, numbers: Floats, missing: Bools) -> Floats:
         """Return numbers of one table in units of the scale, 0 where missing.
 
         Raises:
@@ -101,7 +102,7 @@ class Encoded(NamedTuple):
     columns: tuple[QueriedColumn, ...]
     constant: tuple[str, ...]
     geometry: Geometry
-    copied: NDArray[np.bool_]
+    copied: Bools
     shared: int
     referenced: tuple[int, ...]
     points: Mapping[str, Points]
@@ -300,7 +301,7 @@ def _treated(name: str, held: Mapping[Role, RecordColumn], *, category: bool) ->
 
 
 def _range(
-    values: NDArray[np.float64], scale: Scale, given: tuple[float, float] | None
+    values: Floats, scale: Scale, given: tuple[float, float] | None
 ) -> tuple[float, float, str]:
     """Return the centre, the width and what the width is; 0 for a constant."""
     centre = float(np.median(values))

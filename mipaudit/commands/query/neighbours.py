@@ -16,10 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.query.points import (
-    Floats,
     Geometry,
     NearestRows,
-    Places,
     Points,
     Tick,
     bucket_count,
@@ -27,6 +25,7 @@ from mipaudit.commands.query.points import (
     distinct_places,
     parts,
 )
+from mipaudit.maths.arrays import Floats, Places
 
 Singles = NDArray[np.float32]
 # Pairs of a record and a row, and their figures.

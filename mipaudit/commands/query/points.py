@@ -13,12 +13,11 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Bools, Floats, Places
 from mipaudit.summaries.content import ContentColumn, canonical_order
 from mipaudit.summaries.rows import splitmix64
 from mipaudit.summaries.seed import SeedChoice
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
 Metric = Literal["euclidean", "gower"]
 # Told how many pairs, or records, more are behind us.
 Tick = Callable[[int], None]
@@ -202,7 +201,7 @@ def distinct_places(points: Points) -> tuple[Places, Places]:
     return order, np.argsort(order)
 
 
-def copies(records: Points, others: Points) -> NDArray[np.bool_]:
+def copies(records: Points, others: Points) -> Bools:
     """Return which records are among the others, in all columns, shape (n,)."""
     theirs, first = np.unique(row_hashes(others), return_index=True)
     ours = row_hashes(records)
@@ -213,7 +212,7 @@ def copies(records: Points, others: Points) -> NDArray[np.bool_]:
     return np.asarray(same)
 
 
-def _equal(left: Points, i: Places, right: Points, j: Places) -> NDArray[np.bool_]:
+def _equal(left: Points, i: Places, right: Points, j: Places) -> Bools:
     same = np.ones(i.size, dtype=np.bool_)
     for ours, theirs in zip(left.words(), right.words(), strict=True):
         same &= ours[i] == theirs[j]

@@ -13,7 +13,7 @@ import numpy as np
 
 from mipaudit.commands.query.encoding import Encoded, encode
 from mipaudit.commands.query.options import NEEDS_REFERENCE, Kind, Query, QueryOptions, QueryShown
-from mipaudit.commands.query.points import Floats, parts
+from mipaudit.commands.query.points import parts
 from mipaudit.commands.query.report import (
     ExactCopies,
     QueriedColumn,
@@ -34,6 +34,7 @@ from mipaudit.data.tables.records import (
 from mipaudit.data.words import find_column, is_candidate, is_score_like
 from mipaudit.errors import InputError, UsageError, as_typed
 from mipaudit.evidence.scores.curves import spread_alone
+from mipaudit.maths.arrays import Floats
 from mipaudit.model.message import Finding, Message
 from mipaudit.options.public import public
 from mipaudit.output.destination import Destination, report_beside, row_file
@@ -266,9 +267,7 @@ def _copies(found: Encoded) -> tuple[ExactCopies, ExactCopies]:
 
 
 def _findings(
-    found: Encoded,
-    copies: tuple[ExactCopies, ExactCopies],
-    scores: Sequence[QueriedScore],
+    found: Encoded, copies: tuple[ExactCopies, ExactCopies], scores: Sequence[QueriedScore]
 ) -> Iterator[Finding]:
     """Yield what the reader must know of the tables."""
     members, holdout = copies

@@ -9,7 +9,6 @@ import numpy as np
 from mipaudit.commands.query.neighbours import Neighbours
 from mipaudit.commands.query.options import BALLS, NEEDS_REFERENCE, Query
 from mipaudit.commands.query.points import (
-    Floats,
     Geometry,
     Points,
     Tick,
@@ -17,6 +16,7 @@ from mipaudit.commands.query.points import (
     parts,
     released_rows,
 )
+from mipaudit.maths.arrays import Floats
 from mipaudit.maths.learners import Boosting, fit_boosting, fit_logistic, robust_scale
 from mipaudit.summaries.seed import SeedChoice
 

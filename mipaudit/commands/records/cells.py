@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from mipaudit.commands.records.options import MOST_CELLS
 from mipaudit.commands.records.report import CellRisk, Direction, RiskBand
 from mipaudit.maths.advantage import baseline
+from mipaudit.maths.arrays import Bools, Floats, Ints, Places
 from mipaudit.maths.cell_risk import (
     RiskLimits,
     above_p_values,
@@ -59,8 +60,8 @@ class RecordRisks:
         limit: on the risk, of the policy; None for ``tau``.
     """
 
-    counts: NDArray[np.int64]
-    single: NDArray[np.bool_]
+    counts: Ints
+    single: Bools
     prior: float
     confidence: float
     tau: float = 0.5
@@ -69,32 +70,32 @@ class RecordRisks:
     limit: float | None = None
 
     @cached_property
-    def everyone(self) -> NDArray[np.int64]:
+    def everyone(self) -> Ints:
         """Return all rows of each cell, (holdout, member), shape (m, 2)."""
         return np.asarray(self.counts.sum(axis=1))
 
     @cached_property
-    def counted(self) -> NDArray[np.int64]:
+    def counted(self) -> Ints:
         """Return the counted rows of each cell, likewise."""
         return np.where(self.single[:, None], self.everyone, self.counts[:, 0])
 
     @property
-    def members(self) -> NDArray[np.int64]:
+    def members(self) -> Ints:
         """Return the counted members of each cell."""
         return self.counted[:, _MEMBER]
 
     @property
-    def holdout(self) -> NDArray[np.int64]:
+    def holdout(self) -> Ints:
         """Return the counted holdout records of each cell."""
         return self.counted[:, 1 - _MEMBER]
 
     @cached_property
-    def filled(self) -> NDArray[np.bool_]:
+    def filled(self) -> Bools:
         """Tell in which cells there is any record, of the burn-in too."""
         return np.asarray(self.everyone.any(axis=1))
 
     @cached_property
-    def occupied(self) -> NDArray[np.bool_]:
+    def occupied(self) -> Bools:
         """Tell in which cells a record was counted: only those share the error."""
         return np.asarray(self.counted.any(axis=1))
 
@@ -119,7 +120,7 @@ class RecordRisks:
         return self.limits(1 - self.confidence)
 
     @cached_property
-    def listed(self) -> NDArray[np.bool_]:
+    def listed(self) -> Bools:
         """Tell which cells are listed as having a risk above tau."""
         above = np.ones(self.members.size)
         for cells, values in self._counted(above_p_values, finite_p_values, tau=self.tau):
@@ -186,7 +187,7 @@ class RecordRisks:
         return tuple(found)
 
     @cached_property
-    def _ranked(self) -> NDArray[np.intp]:
+    def _ranked(self) -> Places:
         """Return all cells: the largest lower limit first, then the largest risk, then in order."""
         first = -np.arange(self.members.size)
         by = (first, self.together.risk, self.together.risk_lower)
@@ -198,12 +199,12 @@ class RecordRisks:
         return int(self._ranked[0])
 
     @property
-    def order(self) -> NDArray[np.intp]:
+    def order(self) -> Places:
         """Return the occupied cells, the most exposed first."""
         return np.asarray(self._ranked[self.occupied[self._ranked]])
 
     @property
-    def members_first(self) -> NDArray[np.intp]:
+    def members_first(self) -> Places:
         """Return the same, those that surely give members away above the limit before others."""
         limits, limit = self.together, self.tau if self.limit is None else self.limit
         away = (limits.direction > 0) & (limits.risk_lower > limit)
@@ -259,7 +260,7 @@ class RecordRisks:
 
     def _counted(
         self, unlimited: Callable[..., FoundT], finite: Callable[..., FoundT], **at: float
-    ) -> Iterator[tuple[NDArray[np.bool_], FoundT]]:
+    ) -> Iterator[tuple[Bools, FoundT]]:
         """Yield cells whose counts are of the same rows, and what a function finds in them.
 
         Of two functions it is the one that suits the members.
@@ -283,7 +284,6 @@ class RecordRisks:
             yield cells, finite(members, holdout, known[cells], population=training, **common)
 
 
-Floats = NDArray[np.float64]
 _CELLS_PER_CUBE_ROOT: Final = 2.0
 _FEWEST: Final = 4
 _END_ROWS: Final = 400
@@ -307,7 +307,7 @@ class RecordCells:
     edges: Floats
     cell: NDArray[np.int32]
     count: int
-    single: NDArray[np.bool_]
+    single: Bools
     burn_in: int
     seed: int
     discrete: bool
@@ -397,7 +397,7 @@ def _levels(cells: int, rows: int) -> Floats:
     return np.sort(np.concatenate([even, halved, 1 - halved]))
 
 
-def _holds_one(edges: Floats, points: Floats) -> NDArray[np.bool_]:
+def _holds_one(edges: Floats, points: Floats) -> Bools:
     """Tell which pieces hold exactly one float."""
     upper = np.concatenate([edges, [np.inf]])
     below = np.concatenate([[-np.inf], edges])
@@ -407,9 +407,7 @@ def _holds_one(edges: Floats, points: Floats) -> NDArray[np.bool_]:
     return np.asarray(single)
 
 
-def _gather(
-    mass: NDArray[np.int64], single: NDArray[np.bool_], need: float
-) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+def _gather(mass: Ints, single: Bools, need: float) -> tuple[NDArray[np.int32], Bools]:
     """Return the cell of each piece, and which cells hold one value.
 
     Values with enough rows stay alone; between two of them, pieces are joined from the

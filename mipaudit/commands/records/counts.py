@@ -32,6 +32,7 @@ from mipaudit.evidence.named_attack import Limits
 from mipaudit.evidence.scores.evidence import Evidence, learn_together
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.maths.advantage import advantage
+from mipaudit.maths.arrays import Bools, Floats, Ints
 from mipaudit.maths.mean_limits import Term, melded_lowers
 from mipaudit.model.message import Finding
 from mipaudit.model.row import Row
@@ -146,7 +147,7 @@ def attack_differences(
     return difference_limits(said, said.sum(axis=0) - said, prior=prior, alpha=alpha)
 
 
-def best_attack(trained: NDArray[np.int64], prior: float, *, ordered: bool) -> NDArray[np.bool_]:
+def best_attack(trained: Ints, prior: float, *, ordered: bool) -> Bools:
     """Return the cells guessed *member*: the best threshold in either direction.
 
     Args:
@@ -192,7 +193,7 @@ def difference_limits(mine: Counts, others: Counts, *, prior: float, alpha: floa
     ]
 
 
-def _gains(said: Counts, prior: float) -> NDArray[np.float64]:
+def _gains(said: Counts, prior: float) -> Floats:
     """Return the advantage of an attack in each group, in [-1, 1], shape (G,)."""
     rates = said[:, 0] / np.maximum(1, said[:, 1])
     return np.asarray(advantage(rates[:, _MEMBER], rates[:, 1 - _MEMBER], prior))

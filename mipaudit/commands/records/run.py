@@ -22,6 +22,7 @@ from mipaudit.data.request import read_request
 from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.maths.advantage import baseline
+from mipaudit.maths.arrays import Ints
 from mipaudit.model.message import Finding, Message
 from mipaudit.model.row import Row
 from mipaudit.options.checked_limits import limits_elsewhere
@@ -192,7 +193,7 @@ class TopRecords:
         self._risks, self._seed = risks, seed
         self._found = np.empty(0, dtype=_NAMED)
 
-    def look(self, rows: Rows, row: NDArray[np.int64], cell: NDArray[np.int32]) -> None:
+    def look(self, rows: Rows, row: Ints, cell: NDArray[np.int32]) -> None:
         """Take note of wanted rows of a batch, whose numbers in the input are ``row``."""
         at = np.flatnonzero(self._quota[cell])
         if not at.size:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.evidence.derived_scores import (
     BurnInRows,
@@ -24,12 +23,12 @@ from mipaudit.evidence.derived_scores import (
     telling_order,
 )
 from mipaudit.evidence.vectors import column_plans
+from mipaudit.maths.arrays import Floats
 from mipaudit.maths.learners import Boosting
 from mipaudit.summaries.plan import BurnInSample, Plan, kept_exactly
 
 if TYPE_CHECKING:
-    Floats = NDArray[np.float64]
-    Columns = tuple[NDArray[np.float64], ...]
+    Columns = tuple[Floats, ...]
 
 MOST_WORDS: Final = 16
 _FEWEST_OF_A_WORD: Final = 5
@@ -160,7 +159,7 @@ class Learner:
         fitted = [one.fitted for one in self.derivation.derived]
         return next((one.library for one in fitted if isinstance(one, Boosting)), None)
 
-    def scores(self, columns: Sequence[NDArray[np.float64]]) -> Columns:
+    def scores(self, columns: Sequence[Floats]) -> Columns:
         """Return every score of rows whose columns are given, each of shape (n,)."""
         rows = columns[0].size
         found = tuple(np.empty(rows) for _ in self.derivation.derived)

@@ -54,9 +54,8 @@ from mipaudit.summaries.content import ContentColumn, canonical_order
 from mipaudit.summaries.rows import HeldRows, Rows, one_of_each
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from mipaudit.data.parts import Partition
+    from mipaudit.maths.arrays import Floats
     from mipaudit.summaries.counts import ScoreCounts
     from mipaudit.summaries.seed import SeedChoice
 
@@ -138,7 +137,7 @@ def _plain(rows: Rows) -> Rows:
     return replace(rows, scores=tuple(map(_one_zero, rows.scores)))
 
 
-def _one_zero(column: NDArray[np.float64]) -> NDArray[np.float64]:
+def _one_zero(column: Floats) -> Floats:
     values = column + 0.0
     values[np.isnan(values)] = np.nan
     return values

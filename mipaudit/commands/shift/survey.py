@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Bools, Floats, Ints, Places
 from mipaudit.maths.exact_tests import holm, independence_p
 from mipaudit.summaries.cells import MOST_PATTERNS, JointAlphabet, joint_alphabet
 from mipaudit.summaries.plan import BurnInSample, ColumnPlan, Plan, kept_exactly, sample_size
@@ -31,10 +32,9 @@ from mipaudit.summaries.rows import Rows, micro_blocks, rank_bytes, ranks, split
 from mipaudit.summaries.tally import Tally
 
 if TYPE_CHECKING:
-    Columns = Sequence[NDArray[np.float64]]
+    Columns = Sequence[Floats]
 
     Words = NDArray[np.uint64]
-    Floats = NDArray[np.float64]
 
 _MOST_KEYS: Final = 1 << 21
 _FEWEST_ROWS: Final = 1 << 11
@@ -99,7 +99,7 @@ class KeyForm:
         for start in range(0, rows, step):
             yield slice(start, start + step)
 
-    def keys(self, rows: Rows, at: NDArray[np.intp] | slice) -> list[Words]:
+    def keys(self, rows: Rows, at: Places | slice) -> list[Words]:
         """Return the keys of some rows, each of shape (n,)."""
         columns = [column[at] for column in rows.scores]
         parts = [_hashed(column, place) for place, column in enumerate(columns)]
@@ -216,14 +216,14 @@ class Sought:
         self.sieve = np.zeros(size, dtype=np.bool_)
         self.sieve[_last_bits(self.values, size)] = True
 
-    def found(self, keys: Words) -> NDArray[np.intp]:
+    def found(self, keys: Words) -> Places:
         """Return the places of those that are among the keys."""
         likely = keys[self.sieve[_last_bits(keys, self.sieve.size)]]
         place = np.minimum(np.searchsorted(self.values, likely), self.values.size - 1)
         return np.asarray(place[self.values[place] == likely])
 
 
-def _last_bits(keys: Words, size: int) -> NDArray[np.intp]:
+def _last_bits(keys: Words, size: int) -> Places:
     return (keys & np.uint64(size - 1)).astype(np.intp)
 
 
@@ -294,7 +294,7 @@ class ColumnCells:
         """Cells, without that of the missing ones."""
         return self.marks.size + 1
 
-    def locate(self, values: Floats) -> NDArray[np.int64]:
+    def locate(self, values: Floats) -> Ints:
         """Return each row's cell, shape (n,); ``count`` for a missing value."""
         at = np.searchsorted(self.marks, values, side="left")
         if self.category:
@@ -366,7 +366,7 @@ class ColumnTallies:
         self._cells = tuple(cells)
         self.counts = [np.zeros((one.count + 1, 2), dtype=np.int64) for one in cells]
 
-    def add(self, columns: Sequence[Floats], member: NDArray[np.bool_]) -> None:
+    def add(self, columns: Sequence[Floats], member: Bools) -> None:
         """Count rows whose columns are given, each of shape (n,)."""
         side = member.astype(np.int64)
         for at, (cells, values) in enumerate(zip(self._cells, columns, strict=True)):
@@ -407,7 +407,7 @@ class ColumnTallies:
         return tuple(sorted(tests, key=lambda one: (one.p_value, -abs(one.effect))))
 
 
-def _test(name: str, aspect: Aspect, table: NDArray[np.int64], *, category: bool) -> ColumnTest:
+def _test(name: str, aspect: Aspect, table: Ints, *, category: bool) -> ColumnTest:
     """Return the test of counts of shape (k, 2), not yet adjusted for the others.
 
     Texts are tested one by one, numbers up to each edge; the error is shared over them
@@ -443,7 +443,7 @@ def _patterns(alphabet: JointAlphabet, columns: Columns) -> tuple[Floats]:
 
 
 def whole_records(
-    columns: Columns, member: NDArray[np.bool_], *, rows: int, burn_in: int, seed: int
+    columns: Columns, member: Bools, *, rows: int, burn_in: int, seed: int
 ) -> Scorer | None:
     """Return how to count whole records; None where they have too many combinations.
 
@@ -463,7 +463,7 @@ def whole_records(
     return plan, partial(_patterns, found)
 
 
-def _one_missing(columns: Columns) -> list[NDArray[np.float64]]:
+def _one_missing(columns: Columns) -> list[Floats]:
     """Return the columns with one bit pattern for all that is missing."""
     return [np.where(np.isnan(column), np.nan, column) for column in columns]
 

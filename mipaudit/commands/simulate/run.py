@@ -167,9 +167,7 @@ def _check_order(found: Scenario, asked: SimulateOptions, rows: int) -> None:
     order = asked.order
     if found.kind == "splits" and order != "shuffled":
         raise UsageError(
-            "order",
-            "Random splits are independent, so they have no order.",
-            "Leave out `order`.",
+            "order", "Random splits are independent, so they have no order.", "Leave out `order`."
         )
     held = order == "sorted" or (found.kind == "canaries" and order != "shuffled")
     if held and rows > LARGEST_SORTED:

@@ -570,10 +570,7 @@ class Summarizer:
         )
 
     def _file(
-        self,
-        said: Manifest,
-        arrays: Mapping[str, NDArray[Any]],
-        sites: Sequence[SummaryFile] = (),
+        self, said: Manifest, arrays: Mapping[str, NDArray[Any]], sites: Sequence[SummaryFile] = ()
     ) -> SummaryFile:
         """Return the file, with what was read and what is to be known of it."""
         source, least = self.source, said.least
@@ -585,10 +582,7 @@ class Summarizer:
         if least is not None:
             # Of few rows that were left out not even how many is said.
             told = [Finding.of(one.code, case="untold") for one in told]
-        findings = (
-            *told,
-            *stated_findings(self.asked.stated_seed, sites, said.seed),
-        )
+        findings = (*told, *stated_findings(self.asked.stated_seed, sites, said.seed))
         whole = replace(said, inputs=inputs, findings=findings, arrays=checksums(arrays))
         return SummaryFile(name=_HERE, manifest=whole, arrays=arrays)
 

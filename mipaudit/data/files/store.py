@@ -191,8 +191,7 @@ def local_path(spec: str) -> str:
     host, slash, path = spec[found.end() :].partition("/")
     if host not in {"", "localhost"} or not slash:
         raise UsageError(
-            "uri",
-            "A file:// address names a file of this machine: file:///folder/scores.parquet.",
+            "uri", "A file:// address names a file of this machine: file:///folder/scores.parquet."
         )
     return unquote(f"/{path}")
 

@@ -30,6 +30,7 @@ from mipaudit.data.column import (
     text_column,
 )
 from mipaudit.errors import InputError
+from mipaudit.maths.arrays import Bools, Floats, Ints
 from mipaudit.statements.printable_names import quoted_name
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ _DECIMAL_COMMA: Final = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
 _PROBED: Final = 100
 
 
-def lost_digits(cells: Sequence[str], values: NDArray[np.float64]) -> NDArray[np.uint8] | None:
+def lost_digits(cells: Sequence[str], values: Floats) -> NDArray[np.uint8] | None:
     """Return the marks of cells that say more than the float64 that they were read as.
 
     A cell of n digits does unless they are those of its float64, rounded to n digits: then
@@ -355,7 +356,7 @@ def _text(array: pa.DictionaryArray, known: list[Any]) -> Column:
     return Column(values=codes, vocabulary=known[1])
 
 
-def _codes(array: pa.DictionaryArray) -> NDArray[np.int64]:
+def _codes(array: pa.DictionaryArray) -> Ints:
     """Return the place of every cell in the dictionary, -1 where it is missing."""
     codes = _numbers(array.indices)
     signed = codes.values.astype(np.int64)
@@ -378,14 +379,14 @@ def _numbers(array: pa.Array) -> Column:
     return Column(values=values, missing=_missing(array))
 
 
-def _missing(array: pa.Array) -> NDArray[np.bool_] | None:
+def _missing(array: pa.Array) -> Bools | None:
     """Return where an array is null, None for nowhere."""
     if array.null_count == 0:
         return None
     return ~_bits(array.buffers()[0], array.offset, len(array))
 
 
-def _bits(buffer: pa.Buffer | None, offset: int, size: int) -> NDArray[np.bool_]:
+def _bits(buffer: pa.Buffer | None, offset: int, size: int) -> Bools:
     """Return ``size`` bits from bit ``offset`` on."""
     if size == 0 or buffer is None:
         return np.zeros(size, dtype=np.bool_)
@@ -420,7 +421,7 @@ def _dtype(kind: pa.DataType) -> str:
     return {"halffloat": "float16", "float": "float32", "double": "float64"}.get(name, name)
 
 
-def decimal_floats(array: pa.Array) -> NDArray[np.float64]:
+def decimal_floats(array: pa.Array) -> Floats:
     """Return the float64 that is nearest to each decimal; what nulls become has no meaning.
 
     Arrow's own conversion may miss by one unit in the last place, so that the same number
@@ -436,12 +437,12 @@ def decimal_floats(array: pa.Array) -> NDArray[np.float64]:
     low = words[:, 0]
     if 0 <= scale <= _EXACT_POWERS and _are_plain(words).all() and not _beyond(low).any():
         # Both are exact, so that their quotient is rounded once.
-        quotients: NDArray[np.float64] = low / 10.0**scale
+        quotients: Floats = low / 10.0**scale
         return quotients
     return _fixed_width(array.cast(pa.string()).cast(pa.float64()), "float64").values
 
 
-def merges_decimals(array: pa.Array) -> NDArray[np.bool_] | None:
+def merges_decimals(array: pa.Array) -> Bools | None:
     """Return where others may round to the same float64; None where the type forbids it.
 
     Integers (a scale of 0 or less) are those beyond 2^53. Others have more than 15 digits,
@@ -464,12 +465,12 @@ def merges_decimals(array: pa.Array) -> NDArray[np.bool_] | None:
     return mask
 
 
-def _are_plain(words: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _are_plain(words: Ints) -> Bools:
     # Of two's complement, the least word says it all if the others repeat its sign.
     return np.asarray((words[:, 1:] == (words[:, 0] >> 63)[:, None]).all(axis=1))
 
 
-def _words(array: pa.Array) -> NDArray[np.int64]:
+def _words(array: pa.Array) -> Ints:
     """Return the integers behind the decimals, of shape (rows, words), the least word first."""
     width = array.type.byte_width
     data, size, offset = array.buffers()[1], len(array), array.offset
@@ -481,11 +482,11 @@ def _words(array: pa.Array) -> NDArray[np.int64]:
     return words.reshape(size, each).astype(np.int64, copy=False)
 
 
-def _beyond(integers: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _beyond(integers: Ints) -> Bools:
     return np.asarray((integers < -EXACT) | (integers > EXACT))
 
 
-def _many_digits(integers: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _many_digits(integers: Ints) -> Bools:
     # The least integer of all has no positive twin; as unsigned it has.
     size = np.abs(integers).view(np.uint64)
     mask = np.zeros(size.shape, dtype=np.bool_)
@@ -498,6 +499,6 @@ def _many_digits(integers: NDArray[np.int64]) -> NDArray[np.bool_]:
     return mask
 
 
-def _wide_digits(words: NDArray[np.int64]) -> bool:
+def _wide_digits(words: Ints) -> bool:
     number = abs(int.from_bytes(words.astype("<i8").tobytes(), "little", signed=True))
     return len(str(number).rstrip("0")) > TOLD_APART

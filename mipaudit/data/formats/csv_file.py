@@ -60,7 +60,7 @@ from mipaudit.statements.printable_names import quoted_name
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from mipaudit.maths.arrays import Floats
 
 # Up to here all is looked at before anything is parsed, so that no fault is found late.
 SMALL_TEXT: Final = 4 << 20
@@ -321,7 +321,7 @@ class CsvPart(Part):
             found[one.name] = one.take(cells)
         return rows, found
 
-    def _with_lost(self, name: str, values: NDArray[np.float64], text: bytes) -> Column:
+    def _with_lost(self, name: str, values: Floats, text: bytes) -> Column:
         """Return floats as Arrow converted them, and which say less than what is written."""
         size, column = np.abs(values), Column(values=values)
         # Two reductions serve nearly always; NaN passes neither.

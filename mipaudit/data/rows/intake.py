@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.data.words import Label, label_error
 from mipaudit.errors import InputError
+from mipaudit.maths.arrays import Bools, Floats
 from mipaudit.model.message import Finding
 from mipaudit.statements.copies import Copies, unread_findings
 from mipaudit.statements.printable_names import quoted_name
@@ -51,9 +51,7 @@ _ERRORS: Final[Mapping[Wrong, InputError]] = {
         "missing_key", "Column {key} must identify the rows, but is empty in {rows}."
     ),
     "null_groups": InputError(
-        "missing_run",
-        "The column of `run_col` is empty in {rows}, whose run is unknown.",
-        _FILL,
+        "missing_run", "The column of `run_col` is empty in {rows}, whose run is unknown.", _FILL
     ),
     "inexact": InputError(
         "large_integers",
@@ -116,7 +114,7 @@ class Spread:
     highest: float = -np.inf
     counts: Counter[float] = field(default_factory=Counter)
 
-    def add(self, scores: NDArray[np.float64]) -> None:
+    def add(self, scores: Floats) -> None:
         """Count more scores, shape (n,), none of them NaN."""
         if scores.size and not _SENTINELS.isdisjoint((scores.min(), scores.max())):
             hits = np.isin(scores, _SORTED)
@@ -178,20 +176,20 @@ class Intake:
         # Only where minus infinity moves up there, too, do different scores become the same one.
         return {column: one for column, one in found.items() if ("endless", column) in self.faults}
 
-    def note(self, wrong: Wrong, column: str, mask: NDArray[np.bool_], first_row: int) -> None:
+    def note(self, wrong: Wrong, column: str, mask: Bools, first_row: int) -> None:
         """Count the rows of ``mask``, of which the first is global row ``first_row``."""
         count = int(np.count_nonzero(mask))
         if count:
             fault = self.faults.setdefault((wrong, column), Fault())
             fault.add(count, first_row + int(np.argmax(mask)), first_row)
 
-    def classes(self, kind: Kept, member: NDArray[np.bool_]) -> None:
+    def classes(self, kind: Kept, member: Bools) -> None:
         """Count rows of a kind by their class."""
         inside = int(np.count_nonzero(member))
         self.rows[kind, True] += inside
         self.rows[kind, False] += member.size - inside
 
-    def count_copies(self, said: NDArray[np.float64], member: NDArray[np.bool_]) -> None:
+    def count_copies(self, said: Floats, member: Bools) -> None:
         """Count rows by whether they were released unchanged, as `said_of` has it."""
         yes, no = said == 1, said == 0
         self.classes("copied", member[yes])

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from mipaudit.data.column import Chunk, column_hashes, missing_cells
 from mipaudit.data.words import id_kind
 from mipaudit.errors import InputError
+from mipaudit.maths.arrays import Floats, Ints
 from mipaudit.maths.exact_tests import copied, sequence_bits
 from mipaudit.model.message import Finding
 from mipaudit.statements.printable_names import quoted_name, safe_name
@@ -233,7 +234,7 @@ def _starts(ordered: Hashes) -> Mask:
     return np.append(np.ones(min(ordered.size, 1), np.bool_), ordered[1:] != ordered[:-1])
 
 
-def _counts(hashes: Hashes) -> NDArray[np.int64]:
+def _counts(hashes: Hashes) -> Ints:
     """Return how often every distinct hash occurs, by increasing hash."""
     # numpy's unique hashes integers, which takes ten times as long as sorting them.
     return np.diff(np.flatnonzero(_starts(np.sort(hashes))), append=hashes.size)
@@ -369,7 +370,7 @@ def _look(rows: Rows, places: Sequence[int], bits: int) -> _Look:
     return rows.member, member, fine, hashes
 
 
-def _cells(score: NDArray[np.float64], kept: int) -> Hashes:
+def _cells(score: Floats, kept: int) -> Hashes:
     """Return the scores with so many bits of their fraction, in nested cells; all 52: exactly."""
     words: Hashes = (score + 0.0).view(np.uint64)
     if kept == _ALL_KEPT[0]:

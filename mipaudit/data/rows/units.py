@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from mipaudit.data.column import Column, column_hashes, column_missing, mix64, number_word
 from mipaudit.errors import InputError, UsageError
+from mipaudit.maths.arrays import Bools, Floats, Ints, Places
 from mipaudit.maths.exact_tests import counts_alike
 from mipaudit.model.message import Finding
 from mipaudit.statements.printable_names import quoted_name
@@ -41,10 +42,10 @@ class Chosen:
     ``scores`` are the persons' own, one array for each column, where they are not the rows'.
     """
 
-    positions: NDArray[np.int64]
+    positions: Ints
     dropped_members: int = 0
     dropped_holdout: int = 0
-    scores: tuple[NDArray[np.float64], ...] | None = None
+    scores: tuple[Floats, ...] | None = None
 
     def within(self, first_row: int, rows: int) -> Chosen:
         """Return those of ``rows`` consecutive rows from ``first_row`` on."""
@@ -190,7 +191,7 @@ class GroupColumns:
     found: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
     def hashes(
-        self, columns: Mapping[str, Column], kept: NDArray[np.intp] | None = None
+        self, columns: Mapping[str, Column], kept: Places | None = None
     ) -> NDArray[np.uint64]:
         """Return the hash of each row's group, uint64, shape (n,).
 
@@ -212,7 +213,7 @@ class GroupColumns:
         self.learn({one: tuple(_word(columns[n], row) for n in self.columns) for one, row in new})
         return total
 
-    def unnamed(self, columns: Mapping[str, Column]) -> NDArray[np.bool_] | None:
+    def unnamed(self, columns: Mapping[str, Column]) -> Bools | None:
         """Return which rows lack a value that they must have, None for none."""
         masks = (_missing(columns[name]) for name in self.columns if self.required)
         found = [mask for mask in masks if mask is not None]
@@ -239,7 +240,7 @@ def _hashes(column: Column) -> NDArray[np.uint64]:
     return values if missing is None else np.where(missing, _MISSING_HASH, values)
 
 
-def _missing(column: Column) -> NDArray[np.bool_] | None:
+def _missing(column: Column) -> Bools | None:
     """Return where a cell has no value; an empty text is none, as in a file without types."""
     missing = column_missing(column)
     if "" not in column.words:

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.data.rows.intake import Intake
+    from mipaudit.maths.arrays import Floats
 
 FeatureKind = Literal["number", "category", "date"]
 # The parts of the members' table, and of the holdout's.
@@ -81,7 +82,7 @@ class FeatureColumn:
     fractions: bool = False
     precision: str | None = None
 
-    def numbers(self, chunk: Chunk) -> NDArray[np.float64]:
+    def numbers(self, chunk: Chunk) -> Floats:
         """Return the feature of some rows, shape (n,), NaN where missing.
 
         Raises:
@@ -451,8 +452,7 @@ def _of_time(name: str, stored: Sequence[Field], holds_days: Callable[[], bool])
     moments = {one.moment for one in stored if one.kind == "other"}
     if moments == {"day", "zoned"}:
         raise _mixed_column(
-            name,
-            "times with a time zone in one place, and days or times without a zone in another",
+            name, "times with a time zone in one place, and days or times without a zone in another"
         )
     others = {one.kind for one in stored} - {"other"}
     dated = moments <= {"day", "zoned"}

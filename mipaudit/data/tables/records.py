@@ -44,13 +44,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mipaudit.maths.arrays import Bools, Floats, Ints
+
 
 # Significant bits of a float64.
 DOUBLE_BITS: Final = 53
 _ROWS: Final = 1 << 14
 
 
-def rounded_to_bits(values: NDArray[np.float64], bits: int) -> NDArray[np.float64]:
+def rounded_to_bits(values: Floats, bits: int) -> Floats:
     """Return the numbers with so many significant bits, and any exponent."""
     if bits == DOUBLE_BITS:
         return values
@@ -58,7 +60,7 @@ def rounded_to_bits(values: NDArray[np.float64], bits: int) -> NDArray[np.float6
     return np.asarray(np.ldexp(np.rint(np.ldexp(fractions, bits)), exponents - bits))
 
 
-def _stored_as(values: NDArray[np.float64], kind: str) -> NDArray[np.float64]:
+def _stored_as(values: Floats, kind: str) -> Floats:
     """Return the numbers as a float type holds them; beyond its range, its largest."""
     most = float(np.finfo(kind).max)
     return np.clip(values, -most, most).astype(kind).astype(np.float64)
@@ -66,7 +68,7 @@ def _stored_as(values: NDArray[np.float64], kind: str) -> NDArray[np.float64]:
 
 # What rounds numbers to each precision, the coarsest first: bfloat16, with the range of single
 # precision, half, single and double.
-_ROUNDING: Final[tuple[Callable[[NDArray[np.float64]], NDArray[np.float64]], ...]] = (
+_ROUNDING: Final[tuple[Callable[[Floats], Floats], ...]] = (
     lambda values: rounded_to_bits(values, 8),
     lambda values: _stored_as(values, "float16"),
     lambda values: _stored_as(values, "float32"),
@@ -74,9 +76,7 @@ _ROUNDING: Final[tuple[Callable[[NDArray[np.float64]], NDArray[np.float64]], ...
 )
 
 
-def rounded_alike(
-    tables: Sequence[NDArray[np.float64]],
-) -> tuple[list[NDArray[np.float64]], bool]:
+def rounded_alike(tables: Sequence[Floats]) -> tuple[list[Floats], bool]:
     """Return numbers as the coarsest precision among tables holds them, and if some were finer.
 
     Args:
@@ -118,9 +118,7 @@ def open_records(given: Mapping[str, Any]) -> dict[str, Opened]:
     claim_buffers()
     if sum(isinstance(one, str) and one == "-" for one in given.values()) > 1:
         raise UsageError(
-            "two_stdin",
-            "Only one table can be standard input.",
-            "Write the others to files first.",
+            "two_stdin", "Only one table can be standard input.", "Write the others to files first."
         )
     blobs: dict[str, list[Blob]] = {role: [] for role in given}
     with closed_on_error(blob for found in blobs.values() for blob in found):
@@ -155,7 +153,7 @@ class RecordColumn:
     kind: str
     values: NDArray[Any]
     words: tuple[str, ...] | None
-    missing: NDArray[np.bool_]
+    missing: Bools
     bits: int = DOUBLE_BITS
 
 
@@ -335,7 +333,7 @@ def _loses_digits(column: Column, *, text: bool) -> bool:
     return merged_numbers(column) is not None or (whole and float(np.abs(held).max()) > EXACT)
 
 
-def _in_one_vocabulary(columns: Sequence[Column]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+def _in_one_vocabulary(columns: Sequence[Column]) -> tuple[Ints, tuple[str, ...]]:
     known: dict[str, int] = {}
     codes = []
     for column in columns:

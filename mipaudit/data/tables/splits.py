@@ -21,6 +21,7 @@ from mipaudit.data.tables.json_file import Json, cells_part
 from mipaudit.data.tables.table import AnyTable, Matrix, Table, Whole, open_whole
 from mipaudit.data.words import find_column, shown_column, shown_names
 from mipaudit.errors import InputError, UsageError
+from mipaudit.maths.arrays import Floats, Places
 from mipaudit.statements.printable_names import quoted_name
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Coordinates:
     """
 
     columns: tuple[str, ...]
-    values: NDArray[np.float64]
+    values: Floats
     skipped: tuple[str, ...]
 
 
@@ -161,7 +162,6 @@ def _refuse_others(plain: Sequence[Field], taken: Sequence[Field], source: str) 
             )
 
 
-Places = NDArray[np.intp]
 # What messages call splits that are in memory.
 _IN_MEMORY: Final = "the splits"
 PAIR_COLUMN: Final = "pair_id"
@@ -226,8 +226,8 @@ class Pairs:
     """
 
     columns: tuple[str, ...]
-    one: NDArray[np.float64]
-    other: NDArray[np.float64]
+    one: Floats
+    other: Floats
     records: Places | None
     source: InputFile
 
@@ -350,7 +350,7 @@ _ROC_HINT: Final = (
 )
 
 
-def read_roc_points(path: str) -> tuple[NDArray[np.float64], InputFile]:
+def read_roc_points(path: str) -> tuple[Floats, InputFile]:
     """Read the points from CSV, Parquet or JSON: at each FPR no attacker has a greater TPR.
 
     CSV and Parquet have columns ``fpr`` and ``tpr``, or the rows ``roc`` of the file that
@@ -372,7 +372,7 @@ def read_roc_points(path: str) -> tuple[NDArray[np.float64], InputFile]:
         return rates, whole.described(len(rates))
 
 
-def _roc_rates(whole: Whole) -> NDArray[np.float64]:
+def _roc_rates(whole: Whole) -> Floats:
     """Return FPR and TPR, shape (k, 2)."""
     if whole.form == "json":
         return _json_rates(whole.document, whole.name)
@@ -389,7 +389,7 @@ def _roc_rates(whole: Whole) -> NDArray[np.float64]:
     return np.asarray(whole.table.matrix(_CURVES[1:])[1][chosen])
 
 
-def _json_rates(document: Json, name: str) -> NDArray[np.float64]:
+def _json_rates(document: Json, name: str) -> Floats:
     found = [document.get(one) for one in _RATES] if isinstance(document, dict) else []
     lists = [one for one in found if isinstance(one, list)]
     if len(lists) < len(_RATES):
@@ -400,7 +400,7 @@ def _json_rates(document: Json, name: str) -> NDArray[np.float64]:
     return Table(part=cells_part(name, cells)).matrix(_RATES)[1]
 
 
-def _require_roc(rates: NDArray[np.float64], name: str) -> None:
+def _require_roc(rates: Floats, name: str) -> None:
     if not len(rates):
         raise _no_curve(name)
     wrong = ((rates < 0) | (rates > 1)).any(axis=1) | (rates[:, 1] < rates[:, 0])

@@ -48,6 +48,7 @@ from mipaudit.data.rows.intake import Fault
 from mipaudit.data.tables.json_file import Json, cells_part, json_cells, load_json, looks_like_json
 from mipaudit.data.words import unique_names
 from mipaudit.errors import InputError
+from mipaudit.maths.arrays import Bools, Floats
 from mipaudit.statements.printable_names import quoted_name
 from mipaudit.statements.provenance import InputFile
 
@@ -114,7 +115,7 @@ def _vectors(chunks: Sequence[pa.Array], name: str, source: str) -> Iterator[Col
 
 Form = Literal["csv", "parquet", "json", "npy", "npz"]
 # Names of columns, and finite numbers of shape (rows, columns).
-Matrix = tuple[tuple[str, ...], NDArray[np.float64]]
+Matrix = tuple[tuple[str, ...], Floats]
 
 # Arrow needs several times the memory of what it decodes at once.
 _BLOCK_CELLS: Final = 1 << 24
@@ -250,10 +251,7 @@ AnyTable = Table | ArrayTable
 
 
 def _filled(
-    values: NDArray[np.float64],
-    placed: Iterable[tuple[int, int, Column]],
-    columns: tuple[str, ...],
-    source: str,
+    values: Floats, placed: Iterable[tuple[int, int, Column]], columns: tuple[str, ...], source: str
 ) -> Matrix:
     """Write numbers to their places, of one column or of several; raise the gravest fault."""
     lost = None
@@ -295,7 +293,7 @@ def _filled(
     return columns, values
 
 
-def _places(wrong: NDArray[np.bool_], columns: Sequence[str]) -> str:
+def _places(wrong: Bools, columns: Sequence[str]) -> str:
     """Return in which columns cells are wrong, in how many rows, and which is the first."""
     places = np.flatnonzero(wrong.any(axis=0)).tolist()
     told = []

@@ -174,10 +174,7 @@ def score_excess(
 
 
 def beside_records(
-    plain: Check,
-    shared: tuple[float | None, float | None],
-    allowance: Allowance,
-    prior: float,
+    plain: Check, shared: tuple[float | None, float | None], allowance: Allowance, prior: float
 ) -> Check:
     """Return a check of records as likely in either class.
 

@@ -132,12 +132,7 @@ def _claim(
         lower = shared_advantage_lower(evidence.lower(error), most, guessing)
     else:
         lower = evidence.lower(error) if allowance is None else guessing
-    found = judge_claim(
-        score=evidence.score,
-        claim=claim,
-        prior=evidence.prior,
-        lower=lower,
-    )
+    found = judge_claim(score=evidence.score, claim=claim, prior=evidence.prior, lower=lower)
     if allowance is None:
         return found
     beside = "claim_beside_unbounded_records" if most is None else "claim_beside_records"

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Bools, Floats, Ints, Places
 from mipaudit.summaries.plan import burn_in_blocks
 from mipaudit.summaries.rows import MICRO_BLOCKS
 
@@ -66,9 +67,9 @@ class Assigned:
         even: the cells have equal mass, in order of the score.
     """
 
-    member: NDArray[np.bool_]
-    times: NDArray[np.float64]
-    labels: NDArray[np.intp]
+    member: Bools
+    times: Floats
+    labels: Places
     lines: NDArray[np.int32]
     place: NDArray[np.int32]
     counts: Reals
@@ -81,7 +82,7 @@ class Assigned:
         return int(self.times.sum()) - members, members
 
 
-def few_cells(counts: NDArray[Any]) -> NDArray[np.intp] | None:
+def few_cells(counts: NDArray[Any]) -> Places | None:
     """Return the cells with rows where they are so few that each guesses as it is, else None."""
     seen = np.flatnonzero(counts.any(axis=(0, 1, 2)))
     return seen if 0 < seen.size <= _FEW_CELLS else None
@@ -127,7 +128,7 @@ def assigned(rows: RankedRows, prior: float) -> Assigned:
     )
 
 
-def assigned_blocks(blocks: NDArray[np.int64], burn_in: int) -> Assigned:
+def assigned_blocks(blocks: Ints, burn_in: int) -> Assigned:
     """Return rows that were counted in several orders of the blocks after the burn-in.
 
     Args:
@@ -140,7 +141,7 @@ def assigned_blocks(blocks: NDArray[np.int64], burn_in: int) -> Assigned:
     return _in_orders(blocks, _orders(burn_in, whole=whole))
 
 
-def assigned_among(tables: Iterable[NDArray[np.int64]], burn_in: int) -> Iterator[Assigned]:
+def assigned_among(tables: Iterable[Ints], burn_in: int) -> Iterator[Assigned]:
     """Yield the same rows by each of several scores, as `assigned_blocks`.
 
     The burn-in only trains, in every order: scores are fitted on it, or chosen.
@@ -150,7 +151,7 @@ def assigned_among(tables: Iterable[NDArray[np.int64]], burn_in: int) -> Iterato
     return (_in_orders(blocks, group) for blocks in tables)
 
 
-def _in_orders(blocks: NDArray[np.int64], group: NDArray[np.int32]) -> Assigned:
+def _in_orders(blocks: Ints, group: NDArray[np.int32]) -> Assigned:
     """Return counted rows in each order of their blocks, (TURNS, 64)."""
     table = _padded(blocks)
     cells = table.shape[-1]
@@ -169,7 +170,7 @@ def _in_orders(blocks: NDArray[np.int64], group: NDArray[np.int32]) -> Assigned:
     )
 
 
-def in_one_order(blocks: NDArray[np.int64], burn_in: int) -> Reals:
+def in_one_order(blocks: Ints, burn_in: int) -> Reals:
     """Return rows by half of the burn-in or block after it, (1, HALVES + BLOCKS, 2, K).
 
     Args:
@@ -179,14 +180,14 @@ def in_one_order(blocks: NDArray[np.int64], burn_in: int) -> Reals:
     return _by_block(_padded(blocks), _grouped(burn_in)[None])
 
 
-def _padded(blocks: NDArray[np.int64]) -> NDArray[np.int64]:
+def _padded(blocks: Ints) -> Ints:
     """Return rows by micro-block, class and cell; further cells are empty."""
     table = np.zeros((MICRO_BLOCKS, 2, _cells_of_values(blocks.shape[1])), dtype=np.int64)
     table[..., : blocks.shape[1]] = blocks.swapaxes(1, 2)
     return table
 
 
-def _by_block(table: NDArray[np.int64], groups: NDArray[np.int32]) -> Reals:
+def _by_block(table: Ints, groups: NDArray[np.int32]) -> Reals:
     """Return the rows of each block in each order, from those of each micro-block."""
     counts = np.zeros((len(groups), HALVES + BLOCKS, *table.shape[1:]))
     for turn, at in zip(counts, groups, strict=True):
@@ -216,7 +217,7 @@ def _turned(tables: NDArray[np.int32], first: int = 0) -> NDArray[np.int32]:
     )
 
 
-def _looked_up(tables: NDArray[np.int32], label: NDArray[np.intp]) -> NDArray[np.int32]:
+def _looked_up(tables: NDArray[np.int32], label: Places) -> NDArray[np.int32]:
     """Return what the tables of some turns, (t, 128), say of each row, (t, n)."""
     # Every label is in range: to clip is quicker than to ask.
     return tables.take(label, axis=1, mode="clip")
@@ -251,7 +252,7 @@ def _orders(burn_in: int, *, whole: bool) -> NDArray[np.int32]:
     return _turned(group[:, None], first)[..., 0]
 
 
-def _weights(totals: NDArray[np.intp], burn_in: int, prior: float) -> NDArray[np.int32]:
+def _weights(totals: Places, burn_in: int, prior: float) -> NDArray[np.int32]:
     """Return the mass of each row in whole numbers, by draw, turn and label.
 
     Rows of the burn-in alone have any; the classes have p and 1 - p of it.
@@ -278,14 +279,12 @@ def _burned(burn_in: int) -> NDArray[np.int32]:
 class _Values:
     """The distinct values of rows in order, and the cells that assignments cut them into."""
 
-    def __init__(self, rank: NDArray[np.int64], *, each: bool) -> None:
+    def __init__(self, rank: Ints, *, each: bool) -> None:
         """Take the rank of each row's value; ``each`` value may have a cell of its own."""
         self._rank, self._own = rank, rank.astype(np.int32) if each else None
         self._last = np.flatnonzero(np.diff(rank, append=-1))
 
-    def cells(
-        self, weights: NDArray[np.int32], label: NDArray[np.intp], count: int
-    ) -> NDArray[np.int32]:
+    def cells(self, weights: NDArray[np.int32], label: Places, count: int) -> NDArray[np.int32]:
         """Return the cell of each row in some turns, shape (t, n), or (n,) where it is its own.
 
         A value's cell is the mass of the burn-in below it, with half of its own: cells of equal

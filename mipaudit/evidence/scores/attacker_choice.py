@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 
 from mipaudit.evidence.scores.assignments import BLOCKS, HALVES, HOLDOUT, MEMBER, Reals
-from mipaudit.evidence.scores.attacker_families import Family, Floats, Lessons, Places, families
+from mipaudit.evidence.scores.attacker_families import Family, Lessons, families
+from mipaudit.maths.arrays import Floats, Places
 
 # Standard errors that the choice of an attacker takes off what it gained: for 1,000 rows,
 # for ten times as many, and within what bounds.

@@ -19,15 +19,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.evidence.scores.assignments import HALVES, HOLDOUT, MEMBER, Reals, few_cells
+from mipaudit.maths.arrays import Bools, Floats, Places
 
 if TYPE_CHECKING:
     from mipaudit.model.row import Attackers
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 SURE: Final = 16
 _FEWEST_MERGED: Final = 4
@@ -222,7 +220,7 @@ def _rows(shape: tuple[int, ...], cells: int) -> Places:
     return np.arange(0, math.prod(shape) * cells, cells).reshape(shape)
 
 
-def _of_spans(below: Reals, start: Places, stop: Places, outside: NDArray[np.bool_]) -> Family:
+def _of_spans(below: Reals, start: Places, stop: Places, outside: Bools) -> Family:
     """Return who guesses 'member' from one cell up to and with another, or outside; (Z, G, E)."""
     rows, flat = _rows(below.shape[:-1], below.shape[-1])[..., None], below.ravel()
     hits = flat.take(rows + stop[:, :, None])

@@ -21,7 +21,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.evidence.scores.assignments import (
     BLOCKS,
@@ -45,8 +44,9 @@ from mipaudit.evidence.scores.attacker_choice import (
     sums_of,
     write_guesses,
 )
-from mipaudit.evidence.scores.attacker_families import Family, Floats, Lessons, Places, families
+from mipaudit.evidence.scores.attacker_families import Family, Lessons, families
 from mipaudit.maths.advantage import advantage, baseline
+from mipaudit.maths.arrays import Floats, Ints, Places
 from mipaudit.maths.binomial import MeanRate, folded_lower
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def averaged(rows: RankedRows, prior: float) -> Averaged:
     return averaged_each([rows], prior)[0]
 
 
-def averaged_blocks(blocks: NDArray[np.int64], burn_in: int, prior: float) -> Averaged:
+def averaged_blocks(blocks: Ints, burn_in: int, prior: float) -> Averaged:
     """Return the mean held-out rates over several orders of blocks of counted rows.
 
     Args:
@@ -149,7 +149,7 @@ def averaged_blocks(blocks: NDArray[np.int64], burn_in: int, prior: float) -> Av
     return shares_of([assigned_blocks(blocks, burn_in)], prior)[0].rates
 
 
-def averaged_among(tables: Iterable[NDArray[np.int64]], burn_in: int, prior: float) -> Averaged:
+def averaged_among(tables: Iterable[Ints], burn_in: int, prior: float) -> Averaged:
     """Return the mean held-out rates of one attacker at a time, chosen among several scores.
 
     A lower limit of the advantage of all the scores seen together, and of the largest of their
@@ -169,7 +169,7 @@ def averaged_among(tables: Iterable[NDArray[np.int64]], burn_in: int, prior: flo
     return _among(run, found, prior)[0]
 
 
-def shares_among(tables: Sequence[NDArray[np.int64]], burn_in: int, prior: float) -> Shares:
+def shares_among(tables: Sequence[Ints], burn_in: int, prior: float) -> Shares:
     """Return what rows add where one attacker at a time, a set, is chosen among several scores.
 
     Args:

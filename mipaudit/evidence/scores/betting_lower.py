@@ -13,7 +13,6 @@ from itertools import product
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.evidence.scores.assignments import (
     BLOCKS,
@@ -24,8 +23,9 @@ from mipaudit.evidence.scores.assignments import (
     in_one_order,
 )
 from mipaudit.evidence.scores.attacker_choice import by_gain, caution_of, learnt, write_guesses
-from mipaudit.evidence.scores.attacker_families import SURE, Lessons, Places, families
+from mipaudit.evidence.scores.attacker_families import SURE, Lessons, families
 from mipaudit.evidence.scores.averaged_lower import Averaged
+from mipaudit.maths.arrays import Ints, Places
 from mipaudit.maths.binomial import MeanRate
 from mipaudit.maths.class_limits.capital import Round, betting_lower
 
@@ -60,9 +60,7 @@ class Betting(Averaged):
         return self._limits[alpha]
 
 
-def betting(
-    blocks: NDArray[np.int64], burn_in: int, prior: float, rng: np.random.Generator
-) -> Betting:
+def betting(blocks: Ints, burn_in: int, prior: float, rng: np.random.Generator) -> Betting:
     """Return the bets on the best attacker so far.
 
     Args:
@@ -95,9 +93,7 @@ def betting(
     )
 
 
-def _rounds(
-    counts: NDArray[np.int64], levels: Places, past: Reals, rng: np.random.Generator
-) -> Iterator[Round]:
+def _rounds(counts: Ints, levels: Places, past: Reals, rng: np.random.Generator) -> Iterator[Round]:
     """Yield the bets on each block that has rows of both classes.
 
     Args:
@@ -138,7 +134,7 @@ def _rates(rounds: tuple[Round, ...], prior: float) -> list[MeanRate]:
     ]
 
 
-def _dealt(table: NDArray[np.int64], most: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _dealt(table: Ints, most: int, rng: np.random.Generator) -> Ints:
     """Deal a block's rows by class and guess into steps at random, about as many into each."""
     sizes = table.sum(axis=1).tolist()
     if max(sizes) >= _LARGEST_POOL:

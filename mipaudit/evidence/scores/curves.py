@@ -14,9 +14,8 @@ from mipaudit.maths.class_limits.roc_counts import Ladder, exact_ladder
 from mipaudit.statements.choices import Side  # noqa: TC001 - the codec reads it
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from mipaudit.evidence.scores.evidence import Evidence
+    from mipaudit.maths.arrays import Bools, Floats
 
 ROC_FPRS: Final = (
     *(1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3),
@@ -82,7 +81,7 @@ def score_curves(evidence: Evidence, alpha: float) -> ScoreCurves:
 
 
 def spread_alone(
-    score: str, values: NDArray[np.float64], member: NDArray[np.bool_], side: Side | None = None
+    score: str, values: Floats, member: Bools, side: Side | None = None
 ) -> ScoreCurves:
     """Return the counts of a score from low to high, without anything that has limits.
 

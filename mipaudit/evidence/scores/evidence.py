@@ -17,7 +17,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.evidence.scores.averaged_lower import (
     Averaged,
@@ -27,6 +26,7 @@ from mipaudit.evidence.scores.averaged_lower import (
 )
 from mipaudit.evidence.scores.betting_lower import betting
 from mipaudit.maths.advantage import baseline
+from mipaudit.maths.arrays import Ints, Places
 from mipaudit.maths.binomial import clopper_pearson_upper
 from mipaudit.maths.class_limits.area_limits import Area, Auc, area_of, better_side
 from mipaudit.maths.class_limits.class_sets import (
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 FoundT = TypeVar("FoundT")
 
 
-def bins_of(counts: ScoreCounts) -> NDArray[np.intp]:
+def bins_of(counts: ScoreCounts) -> Places:
     """Return the first cell of each of at most 16 bins of about equal burn-in mass."""
     trained = counts.trained.sum(axis=1)
     mass = trained / max(1, int(trained.sum()))
@@ -355,7 +355,7 @@ class Evidence:
             return self._once(attackers, lambda: self._binned(self.counts.scored))
         return self._once("any", lambda: value_sets(ladder, self.prior))
 
-    def _binned(self, table: NDArray[np.int64]) -> ClassSets:
+    def _binned(self, table: Ints) -> ClassSets:
         """Return where the sets of bins lie on counts by coarse cell, shape (K, 2)."""
         bins = np.add.reduceat(table, bins_of(self.counts), axis=0)
         one = np.ones(len(bins), dtype=bool)
@@ -380,7 +380,7 @@ def learn_together(audits: Sequence[Evidence]) -> None:
             one._known[_GUESSES] = rates  # noqa: SLF001 - as `held_out` keeps it
 
 
-def sets_advantage(table: NDArray[np.int64], prior: float) -> float:
+def sets_advantage(table: Ints, prior: float) -> float:
     """Return sum_j |p P_j - (1-p) Q_j| of a table of shape (K, 2)."""
     share = table / np.maximum(table.sum(axis=0), 1)
     return float(np.abs(prior * share[:, 1] - (1 - prior) * share[:, 0]).sum())

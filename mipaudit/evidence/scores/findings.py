@@ -101,10 +101,7 @@ def crossing_findings(name: str, score: str, estimates: Sequence[Row]) -> list[F
 
 
 def prior_findings(
-    prior: float,
-    lowers: Sequence[float],
-    claims: Sequence[Claim],
-    leaking: Message | None = None,
+    prior: float, lowers: Sequence[float], claims: Sequence[Claim], leaking: Message | None = None
 ) -> list[Finding]:
     """Return advice where at this prior nobody beats the trivial attacker.
 

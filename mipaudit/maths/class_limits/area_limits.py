@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from mipaudit.maths.arrays import Floats
     from mipaudit.maths.class_limits.roc_counts import Ladder
 
 _CHANCE: Final = 0.5
@@ -211,13 +210,7 @@ def area_of(ladder: Ladder) -> Area:
     return Area(value=value, variance=variance, skew=skew, fewest=min(n1, n2), bracket=bracket)
 
 
-def _skew(
-    p: NDArray[np.float64],
-    q: NDArray[np.float64],
-    wins: NDArray[np.float64],
-    loses: NDArray[np.float64],
-    sizes: tuple[int, int],
-) -> float:
+def _skew(p: Floats, q: Floats, wins: Floats, loses: Floats, sizes: tuple[int, int]) -> float:
     """Return the third cumulant of the area, from shares of rows and what they win or lose.
 
     Beside those of the two means there is one of the pairs: a member that wins much and a

@@ -20,11 +20,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.maths.advantage import baseline
-
-Floats = NDArray[np.float64]
+from mipaudit.maths.arrays import Floats, Ints
 
 # Stakes are made for the upper end of a bin of e, so that within it the capital falls with e.
 _BINS: Final = 256
@@ -48,7 +46,7 @@ class Round:
         weight: of its bets beside those of other rounds, above 0.
     """
 
-    counts: NDArray[np.int64]
+    counts: Ints
     guesses: Floats
     rates: Floats
     squares: Floats
@@ -67,7 +65,7 @@ class _Step:
         most: the largest stake, shape (bins,).
     """
 
-    rows: NDArray[np.int64]
+    rows: Ints
     slopes: Floats
     below: Floats
     eager: float

@@ -25,9 +25,9 @@ from dataclasses import dataclass
 from typing import Final, Literal, assert_never
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.maths.advantage import advantage
+from mipaudit.maths.arrays import Bools, Floats, Ints, Places
 from mipaudit.maths.class_limits.roc_counts import Ladder, weighted_differences
 
 # Curves with fewer turning points than this are not worth smoothing.
@@ -39,7 +39,7 @@ RivalClass = Literal["any", "thresholds", "intervals-1", "intervals-4"]
 _FEW_CELLS: Final = 16
 
 
-def turning_points(ladder: Ladder, prior: float) -> NDArray[np.float64]:
+def turning_points(ladder: Ladder, prior: float) -> Floats:
     """Return the curve at its ends and wherever it turns, shape (t,), from 0.
 
     Args:
@@ -57,13 +57,13 @@ def turning_points(ladder: Ladder, prior: float) -> NDArray[np.float64]:
     return curve
 
 
-def thresholds_on(curve: NDArray[np.float64], prior: float) -> float:
+def thresholds_on(curve: Floats, prior: float) -> float:
     """Return the advantage of the best threshold, either direction, or constant guess."""
     best = max(float(curve.max()), float(curve[-1] - curve.min()))
     return 1 - 2 * prior + 2 * best
 
 
-def intervals_on(curve: NDArray[np.float64], prior: float, count: int) -> list[float]:
+def intervals_on(curve: Floats, prior: float, count: int) -> list[float]:
     """Return the advantages of the best unions of at most 1, 2, ... ``count`` intervals.
 
     Complements of such unions count as well. A dynamic program, one pass of running
@@ -90,7 +90,7 @@ def intervals_on(curve: NDArray[np.float64], prior: float, count: int) -> list[f
     return best
 
 
-def without_ripples(curve: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+def without_ripples(curve: Floats, count: int) -> Floats:
     """Return the curve without rises and falls that few intervals do not profit from.
 
     To go on through a ripple, at most as high as what lies on either side of it, costs
@@ -124,7 +124,7 @@ def without_ripples(curve: NDArray[np.float64], count: int) -> NDArray[np.float6
     return smooth if enough else curve
 
 
-def best_union(gains: NDArray[np.float64], ends: NDArray[np.float64], count: int) -> float:
+def best_union(gains: Floats, ends: Floats, count: int) -> float:
     """Return the largest total over unions of at most ``count`` intervals of steps.
 
     A dynamic program over prefix sums, one pass of running maxima per interval,
@@ -158,7 +158,7 @@ def best_union(gains: NDArray[np.float64], ends: NDArray[np.float64], count: int
     return float(closed[-1])
 
 
-def _parts(ladder: Ladder, prior: float) -> tuple[NDArray[np.float64], ...]:
+def _parts(ladder: Ladder, prior: float) -> tuple[Floats, ...]:
     """Return whole-step gains, and the most a part gains for and against membership."""
     gains = weighted_differences(ladder, prior)
     members = prior * ladder.members / max(1, ladder.n_members)
@@ -245,13 +245,11 @@ class ListedRivals:
             where no cell holds several values.
     """
 
-    taken: NDArray[np.float64]
-    part: NDArray[np.float64] | None
+    taken: Floats
+    part: Floats | None
 
 
-def listed_rivals(
-    rates: NDArray[np.float64], single: NDArray[np.bool_], rivals: RivalClass
-) -> ListedRivals | None:
+def listed_rivals(rates: Floats, single: Bools, rivals: RivalClass) -> ListedRivals | None:
     """Return all attackers of the class, or None where they are too many.
 
     Args:
@@ -277,9 +275,7 @@ def listed_rivals(
     return ListedRivals(taken=taken, part=part)
 
 
-def best_rival(
-    gains: NDArray[np.float64], single: NDArray[np.bool_], rivals: RivalClass
-) -> tuple[float, NDArray[np.float64]]:
+def best_rival(gains: Floats, single: Bools, rivals: RivalClass) -> tuple[float, Floats]:
     """Return the supremum of what an attacker of the class gains, and about who it is.
 
     Where a cell holds several values, an attacker may take a part of it: at most what
@@ -311,9 +307,7 @@ def best_rival(
             assert_never(rivals)
 
 
-def _threshold(
-    whole: NDArray[np.float64], inside: NDArray[np.float64]
-) -> tuple[float, NDArray[np.float64]]:
+def _threshold(whole: Floats, inside: Floats) -> tuple[float, Floats]:
     """Return the best prefix or suffix of the cells, a part of one cell included."""
     below = np.concatenate([[0.0], np.cumsum(whole)])
     above = below[-1] - below
@@ -329,13 +323,10 @@ def _threshold(
     return most, taken.astype(np.float64)
 
 
-def _up_to(cells: NDArray[np.intp], last: int, whole: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _up_to(cells: Places, last: int, whole: Floats) -> Bools:
     """Tell the cells before one, and that one if it gains as a whole."""
     return np.asarray((cells < last) | ((cells == last) & (whole > 0)))
 
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Thresholds are put together in runs so that there are no more boxes than this.
 _MOST_BOXES: Final = 1 << 12

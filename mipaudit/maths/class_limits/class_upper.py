@@ -19,9 +19,9 @@ from statistics import NormalDist
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.maths.advantage import baseline
+from mipaudit.maths.arrays import Floats, Ints
 from mipaudit.maths.binomial import clopper_pearson_upper
 
 _TOLERANCE: Final = 1e-13
@@ -115,7 +115,7 @@ class Noncentrality:
     total_variation_upper: float
 
 
-def noncentrality_weights(pooled: NDArray[np.int64]) -> NDArray[np.float64]:
+def noncentrality_weights(pooled: Ints) -> Floats:
     """Return cell weights that sum to 1 from counts that the estimate does not use.
 
     Half follows the counts, half is even: members may gather on cells that hardly any
@@ -126,11 +126,7 @@ def noncentrality_weights(pooled: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def noncentrality_upper(
-    members: NDArray[np.int64],
-    holdout: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    *,
-    alpha: float,
+    members: Ints, holdout: Ints, weights: Floats, *, alpha: float
 ) -> Noncentrality:
     """Return an upper limit of the total variation between two multinomials.
 

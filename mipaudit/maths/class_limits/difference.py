@@ -14,9 +14,9 @@ from statistics import NormalDist
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.maths.advantage import baseline
+from mipaudit.maths.arrays import Bools, Floats
 from mipaudit.maths.class_limits.class_sets import (
     ListedRivals,
     RivalClass,
@@ -57,8 +57,8 @@ class Encounter:
             weigh alike under one challenger.
     """
 
-    rates: NDArray[np.float64]
-    single: NDArray[np.bool_]
+    rates: Floats
+    single: Bools
     n_members: float
     n_holdout: float
     prior: float
@@ -74,8 +74,8 @@ class Shared:
         guessed: g^2 added up by class (holdout, member), shape (2,).
     """
 
-    squares: NDArray[np.float64]
-    guessed: NDArray[np.float64]
+    squares: Floats
+    guessed: Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -86,12 +86,12 @@ class _Weighing:
     for ``spared``.
     """
 
-    rates: NDArray[np.float64]
-    scale: NDArray[np.float64]
-    spreads: NDArray[np.float64]
+    rates: Floats
+    scale: Floats
+    spreads: Floats
     spared: float
-    fall: NDArray[np.float64]
-    tpr: NDArray[np.float64]
+    fall: Floats
+    tpr: Floats
     alpha: float
     z: float
     least: float
@@ -135,7 +135,7 @@ def named_lower(encounter: Encounter, rivals: RivalClass, alpha: float) -> float
     return min(max(min(limits), -2.0), 2.0)
 
 
-def _lower(weighing: _Weighing, single: NDArray[np.bool_], rivals: RivalClass) -> float:
+def _lower(weighing: _Weighing, single: Bools, rivals: RivalClass) -> float:
     """Return the least limit over a class at one form of the variance."""
     listed = listed_rivals(weighing.rates, single, rivals)
     if listed is not None:
@@ -159,7 +159,7 @@ def _lower(weighing: _Weighing, single: NDArray[np.bool_], rivals: RivalClass) -
     return best
 
 
-def fixed_lower(encounter: Encounter, rival: NDArray[np.bool_], alpha: float) -> float:
+def fixed_lower(encounter: Encounter, rival: Bools, alpha: float) -> float:
     """Return a lower limit of challenger minus one rival that was fixed beforehand.
 
     The limit that `paired_lower` takes the least of over a class.
@@ -208,12 +208,7 @@ def _least(weighing: _Weighing, listed: ListedRivals, squares: ListedRivals) -> 
     return float((value - slack).min())
 
 
-def _drop(
-    weighing: _Weighing,
-    difference: NDArray[np.float64],
-    disagree: NDArray[np.float64],
-    spread: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def _drop(weighing: _Weighing, difference: Floats, disagree: Floats, spread: Floats) -> Floats:
     """Return how far the truth of each rival may lie below what was observed, shape (n,).
 
     Rows that nobody has seen may all be lost, from the mean of their class down to -1 for a
@@ -240,9 +235,7 @@ def _drop(
     return np.asarray(np.minimum(most, _score_drop(spread, slope, z) + room))
 
 
-def _score_drop(
-    spread: NDArray[np.float64], slope: NDArray[np.float64], z: float
-) -> NDArray[np.float64]:
+def _score_drop(spread: Floats, slope: Floats, z: float) -> Floats:
     """Solve d^2 = z^2 (spread + slope d) for d >= 0."""
     half = slope * z / 2
     return np.asarray(z * (half + np.sqrt(spread + half**2)))
@@ -250,10 +243,10 @@ def _score_drop(
 
 def _climb(
     weighing: _Weighing,
-    single: NDArray[np.bool_],
+    single: Bools,
     rivals: RivalClass,
     slope: float,
-    centre: NDArray[np.float64],
+    centre: Floats,
     factor: float,
 ) -> float:
     """Return the best bound from a slope on, going by a factor while it rises."""
@@ -265,7 +258,7 @@ def _climb(
         best, slope = limit, slope * factor
 
 
-def _centre(weighing: _Weighing, rival: NDArray[np.float64]) -> NDArray[np.float64]:
+def _centre(weighing: _Weighing, rival: Floats) -> Floats:
     """Return the mean of challenger minus rival by class, shape (2,)."""
     return np.asarray(weighing.tpr - weighing.rates.sum(axis=1) @ rival)
 
@@ -315,7 +308,7 @@ def _patience(alpha: float, z: float) -> float:
     return max(1.0, -_ALLOWANCE * math.log(alpha) / z**2) if z > 0 else math.inf
 
 
-def _spread(weighing: _Weighing, rival: NDArray[np.float64], centre: NDArray[np.float64]) -> float:
+def _spread(weighing: _Weighing, rival: Floats, centre: Floats) -> float:
     """Return the variance about a centre of challenger minus rival, given as cell shares."""
     alone, both = weighing.spreads @ (1 - rival), weighing.spreads @ rival
     squares = alone[:, 1] * (1 - centre) ** 2 + alone[:, 0] * centre**2
@@ -324,12 +317,8 @@ def _spread(weighing: _Weighing, rival: NDArray[np.float64], centre: NDArray[np.
 
 
 def _bound(
-    weighing: _Weighing,
-    single: NDArray[np.bool_],
-    rivals: RivalClass,
-    slope: float,
-    centre: NDArray[np.float64],
-) -> tuple[float, NDArray[np.float64]]:
+    weighing: _Weighing, single: Bools, rivals: RivalClass, slope: float, centre: Floats
+) -> tuple[float, Floats]:
     """Return a value that no rival's limit falls below, and about the best rival."""
     price = weighing.z * slope
     nobody = np.zeros(weighing.rates.shape[2])

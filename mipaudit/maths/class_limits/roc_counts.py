@@ -9,6 +9,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Bools, Floats, Ints
+
 _Counted = NDArray[np.signedinteger[Any]]
 # So many steps are looked at first for each holdout record that is to be passed.
 _FIRST_STEPS: Final = 3
@@ -29,9 +31,9 @@ class Ladder:
         single: bool, shape (m,).
     """
 
-    members: NDArray[np.int64]
-    holdout: NDArray[np.int64]
-    single: NDArray[np.bool_]
+    members: Ints
+    holdout: Ints
+    single: Bools
 
     @cached_property
     def n_members(self) -> int:
@@ -86,7 +88,7 @@ class Ladder:
         return members, holdout
 
 
-def exact_ladder(members: NDArray[np.float64], holdout: NDArray[np.float64]) -> Ladder:
+def exact_ladder(members: Floats, holdout: Floats) -> Ladder:
     """Return the ladder of the distinct values of two samples.
 
     Args:
@@ -98,9 +100,7 @@ def exact_ladder(members: NDArray[np.float64], holdout: NDArray[np.float64]) -> 
     return ladder_of_rows(scores[order], (order < members.size).view(np.uint8))
 
 
-def ladder_of_rows(
-    scores: NDArray[np.float64] | NDArray[np.uint64], member: NDArray[np.uint8]
-) -> Ladder:
+def ladder_of_rows(scores: Floats | NDArray[np.uint64], member: NDArray[np.uint8]) -> Ladder:
     """Return the ladder of rows in increasing order of score.
 
     Args:
@@ -121,7 +121,7 @@ def ladder_of_rows(
     )
 
 
-def weighted_differences(ladder: Ladder, prior: float) -> NDArray[np.float64]:
+def weighted_differences(ladder: Ladder, prior: float) -> Floats:
     """Return p P_j - (1-p) Q_j per step, shape (m,): what guessing 'member' there gains."""
     return np.asarray(
         prior * ladder.members / max(1, ladder.n_members)

@@ -30,16 +30,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.maths.advantage import advantage, baseline
+from mipaudit.maths.arrays import Floats, Places
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.class_limits.class_upper import oracle_upper, oracle_upper_strict
 
 if TYPE_CHECKING:
     from mipaudit.maths.class_limits.class_sets import ClassSets
 
-Floats = NDArray[np.float64]
 
 # What a score limit lacks where hardly a row errs: found by enumeration.
 _CORNER: Final = 1.06
@@ -193,7 +192,7 @@ def _largest_of_two_rates(sets: ClassSets, alpha: float) -> float:
     beyond = prior / math.sqrt(n1) + (1 - prior) / math.sqrt(n2)
     most = sets.advantage + 2 * beyond * math.sqrt(-math.log(alpha) / 2)
 
-    def limits(boxes: NDArray[np.intp]) -> Floats:
+    def limits(boxes: Places) -> Floats:
         highest = clopper_pearson_upper(sets.tpr[1, boxes] * n1, n1, alpha)
         lowest = clopper_pearson_lower(sets.fpr[0, boxes] * n2, n2, alpha)
         corner = advantage(np.asarray(highest), np.asarray(lowest), prior)

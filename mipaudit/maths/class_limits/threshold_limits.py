@@ -18,8 +18,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Floats, Ints, Places
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper, least_lower
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ class Staircase:
         errors: one-sided error at that threshold, in (0, 1), shape (r,).
     """
 
-    ranks: NDArray[np.int64]
-    errors: NDArray[np.float64]
+    ranks: Ints
+    errors: Floats
 
 
 def fewest_holdout(fpr: float, alpha: float) -> int:
@@ -130,7 +130,7 @@ def staircase(n_holdout: int, fpr: float, alpha: float, bound: _Bound) -> Stairc
     squared = (np.maximum(outward, 0) / spread) ** 2
     squared[(ranks < 0) | (ranks >= n_holdout)] = math.inf
 
-    def errors(deviate: float) -> NDArray[np.float64]:
+    def errors(deviate: float) -> Floats:
         left = deviate**2 - squared
         error = ndtr(-np.sqrt(np.maximum(left, 0)))
         error[left < 0] = 1.0
@@ -217,7 +217,7 @@ def _least(ladder: Ladder, fpr: float, steps: Staircase, bound: _Bound) -> float
     step, ranks, errors = step[outward], steps.ranks[outward], steps.errors[outward]
     fewest, inside = fewest[outward], inside[outward]
 
-    def limits(near: NDArray[np.intp], far: NDArray[np.intp]) -> NDArray[np.float64]:
+    def limits(near: Places, far: Places) -> Floats:
         # The nearest rank of a run has the least error, the farthest the fewest hits.
         share = _share(
             holdout[step[far]].astype(np.float64),
@@ -233,9 +233,7 @@ def _least(ladder: Ladder, fpr: float, steps: Staircase, bound: _Bound) -> float
     return min(least, _least_of_runs(ranks.size, limits))
 
 
-def _least_of_runs(
-    size: int, limits: Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.float64]]
-) -> float:
+def _least_of_runs(size: int, limits: Callable[[Places, Places], Floats]) -> float:
     """Return a lower limit, nearly always the value, of the least of so many limits.
 
     Args:
@@ -258,12 +256,7 @@ def _least_of_runs(
     return float(found.min())
 
 
-def _share(
-    above: NDArray[np.float64],
-    inside: NDArray[np.int64],
-    ranks: NDArray[np.int64],
-    known: tuple[int, float, _Bound],
-) -> NDArray[np.float64]:
+def _share(above: Floats, inside: Ints, ranks: Ints, known: tuple[int, float, _Bound]) -> Floats:
     """Return how much of each tie an attacker of this FPR may take: least, or most.
 
     Args:

@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Bools, Floats, Ints
 from mipaudit.maths.privacy.tradeoff import refuted_epsilon
 
 _RANKS: Final = 48
@@ -26,9 +27,7 @@ _SEED: Final = 20_250_131
 # Share of alpha for the event that the simulation overstated the local level.
 _SIMULATION_SHARE: Final = 0.02
 # Limits of TPR and FPR, and the counts behind them.
-BandPart = tuple[
-    "NDArray[np.float64]", "NDArray[np.float64]", "NDArray[np.int64]", "NDArray[np.int64]"
-]
+BandPart = tuple["Floats", "Floats", "Ints", "Ints"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,23 +42,23 @@ class RocBand:
         members_high: bool, shape (m,): it guesses *member* above a threshold, or below.
     """
 
-    tpr: NDArray[np.float64]
-    fpr: NDArray[np.float64]
-    tp: NDArray[np.int64]
-    fp: NDArray[np.int64]
-    members_high: NDArray[np.bool_]
+    tpr: Floats
+    fpr: Floats
+    tp: Ints
+    fp: Ints
+    members_high: Bools
 
     def epsilon(self, delta: float) -> float:
         """Return the lower limit of epsilon at delta; jointly valid for every delta."""
         return float(self.refuted(delta).max(initial=0.0))
 
-    def refuted(self, delta: float) -> NDArray[np.float64]:
+    def refuted(self, delta: float) -> Floats:
         """Return the epsilon that each point refutes at delta, at least 0."""
         points = zip(self.tpr.tolist(), self.fpr.tolist(), strict=True)
         return np.array([refuted_epsilon(t, f, delta) for t, f in points])
 
 
-def two_ended_ranks(size: int) -> NDArray[np.int64]:
+def two_ended_ranks(size: int) -> Ints:
     """Return ranks in 1 .. ``size``, dense at both ends: chosen by the size alone."""
     half = np.geomspace(1, (size + 1) // 2, _RANKS).round().astype(np.int64)
     even = np.linspace(1, size, _EVEN_RANKS).round().astype(np.int64)
@@ -131,7 +130,7 @@ def _one_direction(
 
 def counts_beyond(
     ordered: NDArray[np.floating], thresholds: NDArray[np.floating], *, high: bool
-) -> NDArray[np.int64]:
+) -> Ints:
     """Return how many scores are at or above (``high``), or at or below, each threshold.
 
     Args:
@@ -144,7 +143,7 @@ def counts_beyond(
     return np.asarray(np.searchsorted(ordered, thresholds, side="right"))
 
 
-def _least_levels(ranks: NDArray[np.int64], size: int, batch: int) -> NDArray[np.float64]:
+def _least_levels(ranks: Ints, size: int, batch: int) -> Floats:
     """Draw order statistics at ``ranks``; return each draw's least two-sided level."""
     from scipy.special import betainc
 

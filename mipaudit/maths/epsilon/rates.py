@@ -8,8 +8,7 @@ from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.privacy.tradeoff import refuted_epsilon
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from mipaudit.maths.arrays import Floats
 
 _NODES: Final = 512
 # No Beta(k + 1/2, .) has noticeable mass where the ratio of rates is e^800.
@@ -77,9 +76,7 @@ def credible_epsilon(tp: int, fn: int, fp: int, tn: int, *, delta: float, alpha:
     return low
 
 
-def _posterior_below(
-    epsilon: float, fpr: NDArray[np.float64], tp: int, fn: int, delta: float
-) -> float:
+def _posterior_below(epsilon: float, fpr: Floats, tp: int, fn: int, delta: float) -> float:
     """Return the posterior probability that neither inequality refutes ``epsilon``."""
     import numpy as np
     from scipy.special import betainc

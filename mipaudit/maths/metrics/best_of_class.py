@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Floats, Ints
 from mipaudit.maths.class_limits.roc_counts import Ladder
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class MetricClass:
     advantage: Callable[[float], float]
     n_members: int
     n_holdout: int
-    rates: NDArray[np.float64] | None = None
+    rates: Floats | None = None
     _known: dict[float, float] = field(default_factory=dict)
 
     def support(self, u: float, v: float) -> float:
@@ -85,7 +85,7 @@ class MetricClass:
         return min(_least(dual, -ends, ends), u * high)
 
     @cached_property
-    def _edges(self) -> dict[FloorKind, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    def _edges(self) -> dict[FloorKind, tuple[Floats, Floats]]:
         assert self.rates is not None  # noqa: S101 - asked for by `banded` only
         tpr, fpr = np.append(self.rates, [[0.0, 0.0], [1.0, 1.0]], axis=0).T
         return {"recall": lower_edge(tpr, fpr), "specificity": lower_edge(1 - fpr, 1 - tpr)}
@@ -123,7 +123,7 @@ def coarsened(ladder: Ladder, most: int = MOST_STEPS) -> Ladder:
     )
 
 
-def threshold_rates(ladder: Ladder) -> NDArray[np.float64]:
+def threshold_rates(ladder: Ladder) -> Floats:
     """Return the rates of every threshold in either direction, shape (A, 2).
 
     A threshold inside a cell may have all the cell's members and none of its holdout
@@ -137,7 +137,7 @@ def threshold_rates(ladder: Ladder) -> NDArray[np.float64]:
     return np.stack([np.concatenate(tpr), np.concatenate(fpr)], axis=1)
 
 
-def interval_rates(ladder: Ladder) -> NDArray[np.float64] | None:
+def interval_rates(ladder: Ladder) -> Floats | None:
     """Return the rates of every interval of steps and its complement; None if too many."""
     occupied = (ladder.members + ladder.holdout) > 0
     if not ladder.exact or int(occupied.sum()) > MOST_LISTED_STEPS:
@@ -153,7 +153,7 @@ def interval_rates(ladder: Ladder) -> NDArray[np.float64] | None:
     return np.concatenate([inside, 1 - inside])
 
 
-def set_rates(table: NDArray[np.int64]) -> NDArray[np.float64]:
+def set_rates(table: Ints) -> Floats:
     """Return the rates of the best sets of rows of a (K, 2) table, shape (K + 1, 2).
 
     They take the rows by falling likelihood ratio; no other set, and no mixture of sets,
@@ -164,9 +164,7 @@ def set_rates(table: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.concatenate([np.zeros((1, 2)), np.minimum(taken[:, ::-1], 1.0)])
 
 
-def lower_edge(
-    picked: NDArray[np.float64], against: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def lower_edge(picked: Floats, against: Floats) -> tuple[Floats, Floats]:
     """Return the corners of the least ``against`` that mixtures reach for each ``picked``.
 
     Args:
@@ -196,13 +194,7 @@ def _turns(
     return rise > (second[1] - first[1]) * (third[0] - first[0])
 
 
-def _best_mixed(
-    edge: tuple[NDArray[np.float64], NDArray[np.float64]],
-    u: float,
-    v: float,
-    low: float,
-    high: float,
-) -> float:
+def _best_mixed(edge: tuple[Floats, Floats], u: float, v: float, low: float, high: float) -> float:
     """Return the largest u R - v S between two values of R: at a corner, or at an end."""
     inside = (edge[0] > low) & (edge[0] < high)
     picked = np.append(edge[0][inside], [low, high])

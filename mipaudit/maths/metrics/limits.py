@@ -32,8 +32,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Floats
 from mipaudit.maths.binomial import MeanRate, clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.class_limits.class_upper import effective_trials
 from mipaudit.maths.metrics.metric import (
@@ -192,7 +192,7 @@ def _quantile(rows: int, rate: float, alpha: float) -> int:
     return bisect_left(range(1, math.ceil(rows * rate) + 2), x=True, key=surpassed)
 
 
-def _binomial_cdf(successes: NDArray[np.float64], trials: int, rate: float) -> NDArray[np.float64]:
+def _binomial_cdf(successes: Floats, trials: int, rate: float) -> Floats:
     """Return P(Bin(trials, rate) <= k) for whole k, 0 below 0 and 1 from ``trials`` on."""
     from scipy.special import betainc
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Bools, Floats, Ints
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 
 if TYPE_CHECKING:
@@ -58,10 +58,7 @@ def record_metric(metric: Metric, x: float, y: float, *, member: bool) -> float:
 
 
 def lemma7_limits(
-    metric: Metric,
-    threshold: float,
-    x: tuple[float, float],
-    y: tuple[float, float],
+    metric: Metric, threshold: float, x: tuple[float, float], y: tuple[float, float]
 ) -> tuple[float, float]:
     """Return the least and the largest of the ratio over the box of x and y, in closed form.
 
@@ -93,7 +90,7 @@ def lemma7_limits(
     return (min(known), max(known)) if known else (math.nan, math.nan)
 
 
-def algorithm2(tables: NDArray[np.int64], metric: Metric, delta: float) -> PublishedMetric:
+def algorithm2(tables: Ints, metric: Metric, delta: float) -> PublishedMetric:
     """Return the published estimate from three parts of the data.
 
     The first part estimates the posterior per cell, the second chooses the threshold, the
@@ -125,9 +122,7 @@ def algorithm2(tables: NDArray[np.int64], metric: Metric, delta: float) -> Publi
     )
 
 
-def _best_threshold(
-    posterior: NDArray[np.float64], share: NDArray[np.float64], metric: Metric
-) -> float:
+def _best_threshold(posterior: Floats, share: Floats, metric: Metric) -> float:
     """Return the threshold that does best on a part, midway between two posteriors.
 
     At a posterior itself, Lemma 7 would have the guess there go either way.
@@ -139,14 +134,12 @@ def _best_threshold(
     return float(candidates[int(known.argmax())])
 
 
-def _rates(called: NDArray[np.bool_], share: NDArray[np.float64]) -> tuple[float, float]:
+def _rates(called: Bools, share: Floats) -> tuple[float, float]:
     fpr, tpr = share[called].sum(axis=0)
     return min(float(tpr), 1.0), min(float(fpr), 1.0)
 
 
-def _limits(
-    table: NDArray[np.int64], metric: Metric, threshold: float, delta: float
-) -> NDArray[np.float64]:
+def _limits(table: Ints, metric: Metric, threshold: float, delta: float) -> Floats:
     """Return Lemma 7's limits per cell, shape (K, 2), each class at delta/2 two-sided."""
     counts = table.astype(np.float64)
     holdout, members = counts.sum(axis=0)
@@ -186,14 +179,12 @@ class MaceHistogram:
 
     value: float
     half_width: float
-    risk: NDArray[np.float64]
-    risk_lower: NDArray[np.float64]
-    risk_upper: NDArray[np.float64]
+    risk: Floats
+    risk_lower: Floats
+    risk_upper: Floats
 
 
-def mace_histogram(
-    members: NDArray[np.int64], holdout: NDArray[np.int64], *, prior: float, delta: float
-) -> MaceHistogram:
+def mace_histogram(members: Ints, holdout: Ints, *, prior: float, delta: float) -> MaceHistogram:
     """Return the published estimator from counts per bin.
 
     Args:
@@ -219,14 +210,12 @@ def mace_histogram(
     )
 
 
-def mace_band(
-    members: NDArray[np.int64], holdout: NDArray[np.int64], *, prior: float, delta: float
-) -> tuple[float, float]:
+def mace_band(members: Ints, holdout: Ints, *, prior: float, delta: float) -> tuple[float, float]:
     """Return the published value W_N and half its band; arguments as for `mace_histogram`."""
     n1, n2 = int(members.sum()), int(holdout.sum())
     value = float(np.abs(prior * members / n1 - (1 - prior) * holdout / n2).sum())
     return value, math.sqrt(2 * math.log(2 / delta) / (n1 + n2))
 
 
-def _risk(p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float64]:
+def _risk(p: Floats, q: Floats) -> Floats:
     return np.asarray((p - q) / (p + q))

@@ -20,7 +20,8 @@ from itertools import product
 from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+
+from mipaudit.maths.arrays import Floats
 
 FloorKind = Literal["recall", "specificity"]
 # (constant, true positives, false positives, false negatives, true negatives)
@@ -75,7 +76,7 @@ class Metric:
         top, bottom = at(self.top, tpr, fpr), at(self.bottom, tpr, fpr)
         return top / bottom if bottom > 0 else float("nan")
 
-    def linear(self, level: float | NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    def linear(self, level: float | Floats) -> tuple[Floats, ...]:
         """Return (c0, c1, c2): M >= level exactly where c0 + c1 T - c2 F >= 0.
 
         Args:

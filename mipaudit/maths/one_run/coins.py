@@ -76,8 +76,8 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Floats
 from mipaudit.maths.bisection import crossing, reach
 from mipaudit.maths.one_run.p_value import (
     FAIR,
@@ -358,7 +358,7 @@ def _unlike(count: CanaryCount, log_odds: tuple[float, float], budget: float) ->
     return min(1.0, tail + budget / right * (1 - tail) * tail / term)
 
 
-def _terms(trials: int, log_odds: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _terms(trials: int, log_odds: float) -> tuple[Floats, Floats]:
     """Return the counts that a binomial may have, and their probabilities."""
     rate = 1 / (1 + math.exp(-log_odds))
     reach = _SPREADS * math.sqrt(trials * rate * (1 - rate)) + _SPARE_TERMS
@@ -368,7 +368,7 @@ def _terms(trials: int, log_odds: float) -> tuple[NDArray[np.float64], NDArray[n
     return counts, _points(counts, trials, log_odds)
 
 
-def _points(counts: NDArray[np.float64], trials: int, log_odds: float) -> NDArray[np.float64]:
+def _points(counts: Floats, trials: int, log_odds: float) -> Floats:
     """Return P(Bin = count), 0 outside of [0, trials]."""
     from scipy.special import gammaln
 
@@ -379,9 +379,7 @@ def _points(counts: NDArray[np.float64], trials: int, log_odds: float) -> NDArra
     return np.where(counts == inside, terms, 0.0)
 
 
-def _tails(
-    points: NDArray[np.float64], largest: float, trials: int, log_odds: float
-) -> NDArray[np.float64]:
+def _tails(points: Floats, largest: float, trials: int, log_odds: float) -> Floats:
     """Return P(Bin >= count) at falling counts in steps of 1, from P(Bin = count)."""
     from scipy.special import betainc
 
@@ -391,5 +389,5 @@ def _tails(
         first = 1.0
     else:
         first = float(betainc(largest, trials - largest + 1, 1 / (1 + math.exp(-log_odds))))
-    tails: NDArray[np.float64] = first + np.cumsum(points) - points[0]
+    tails: Floats = first + np.cumsum(points) - points[0]
     return tails

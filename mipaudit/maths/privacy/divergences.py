@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 from mipaudit.maths.privacy.tradeoff import TradeOff
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from mipaudit.maths.arrays import Floats
 
 _GOLDEN: Final = (math.sqrt(5) - 1) / 2
 # Golden section narrows down to this; parabolas do the rest, to the second.
@@ -125,7 +124,7 @@ class DivergenceLimits(TradeOff):
     def one_order_delta(self, epsilon: float) -> float:
         """Return delta(epsilon) by Canonne, Kamath and Steinke (2020), Proposition 12."""
 
-        def log_delta(orders: Orders) -> NDArray[np.float64]:
+        def log_delta(orders: Orders) -> Floats:
             import numpy as np
 
             beyond, order, limit, _ = orders
@@ -137,7 +136,7 @@ class DivergenceLimits(TradeOff):
     def one_order_epsilon(self, delta: float) -> float:
         """Return the same solved for epsilon."""
 
-        def epsilon(orders: Orders) -> NDArray[np.float64]:
+        def epsilon(orders: Orders) -> Floats:
             import numpy as np
 
             beyond, order, limit, _ = orders
@@ -155,7 +154,7 @@ class DivergenceLimits(TradeOff):
         """
         return 4 * (_NARROWEST + _TOLERANCE * (abs(where) + 1)) if self.kinked else 0.0
 
-    def _least(self, bound: Callable[[Orders], NDArray[np.float64]]) -> float:
+    def _least(self, bound: Callable[[Orders], Floats]) -> float:
         """Return the least of a bound over the orders, and those about the best."""
         best = int(bound(self.first_orders()).argmin())
         return float(bound(self.closer_orders(best)).min())
@@ -171,10 +170,10 @@ class Orders(NamedTuple):
         series: (1 - alpha^(1-k)) / k!, one row for each k from 2.
     """
 
-    beyond: NDArray[np.float64]
-    order: NDArray[np.float64]
-    limit: NDArray[np.float64]
-    series: tuple[NDArray[np.float64], ...]
+    beyond: Floats
+    order: Floats
+    limit: Floats
+    series: tuple[Floats, ...]
 
 
 def _greatest(height: Callable[[float], float], *, high: float) -> tuple[float, float]:
@@ -215,7 +214,7 @@ def spaced(rho: float, low: float, high: float, number: int) -> Orders:
     return with_series(beyond, rho * (1 + beyond))
 
 
-def with_series(beyond: NDArray[np.float64], limit: NDArray[np.float64]) -> Orders:
+def with_series(beyond: Floats, limit: Floats) -> Orders:
     """Return orders by how far they are above 1, with a limit each."""
     import numpy as np
 
@@ -294,7 +293,7 @@ def _divergence(shift: float, fpr: float, tnr: float, orders: Orders) -> tuple[f
     return math.sqrt(float(divergence[deciding])), deciding
 
 
-def _excess(logs: NDArray[np.float64], orders: Orders) -> NDArray[np.float64]:
+def _excess(logs: Floats, orders: Orders) -> Floats:
     """Return e^(alpha l) - 1 - alpha (e^l - 1), at least 0, for every l in ``logs`` and alpha.
 
     Weighted by the shares of the two outcomes its sum is that of e^(alpha l) - 1: the

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.errors import MissingExtraError
-
-FloatArray = NDArray[np.float64]
+from mipaudit.maths.arrays import Floats
 
 # What a composition cuts off its tails, and counts as an endless loss.
 _TAIL: Final = 1e-18
@@ -35,7 +33,7 @@ class Half:
         endless: probability of an infinite loss.
     """
 
-    masses: FloatArray
+    masses: Floats
     endless: float
 
 
@@ -50,7 +48,7 @@ class Losses:
     """
 
     lower: int
-    masses: FloatArray
+    masses: Floats
     endless: float
 
     @property
@@ -77,7 +75,7 @@ class Losses:
         masses = fftconvolve(self.masses, other.masses)
         return _normal(self.lower + other.lower, masses, endless)
 
-    def deltas(self, interval: float) -> FloatArray:
+    def deltas(self, interval: float) -> Floats:
         """Return delta at 0, 1, ... intervals up to the top: sums of positive terms only."""
         from scipy.signal import lfilter
 
@@ -89,7 +87,7 @@ class Losses:
         # D_i = sum over k > i of p_k (1 - e^-(k-i)h) = e^-h D_(i+1) + (1 - e^-h) P(loss > i).
         step = -math.expm1(-interval)
         shifted = np.concatenate(([0.0], beyond[:-1]))
-        finite: FloatArray = lfilter([step], [1.0, -math.exp(-interval)], shifted)[::-1]
+        finite: Floats = lfilter([step], [1.0, -math.exp(-interval)], shifted)[::-1]
         return np.minimum(self.endless + finite, 1.0)
 
     def _at_once(self, count: int) -> Losses:
@@ -99,9 +97,7 @@ class Losses:
         return _normal(self.lower * count + offset, np.asarray(masses), endless)
 
 
-def half_of_profile(
-    profile: Callable[[FloatArray], FloatArray], reach: float, interval: float
-) -> Half:
+def half_of_profile(profile: Callable[[Floats], Floats], reach: float, interval: float) -> Half:
     """Return the losses of a mechanism from its privacy profile.
 
     Args:
@@ -163,7 +159,7 @@ def accountant() -> Any:  # noqa: ANN401 - a module without types
     return dp_accounting.pld
 
 
-def _normal(lower: int, masses: FloatArray, endless: float) -> Losses:
+def _normal(lower: int, masses: Floats, endless: float) -> Losses:
     """Put right what the FFT rounds: no negative mass, and a total of 1."""
     masses = np.maximum(masses, 0)
     total = math.fsum(masses)

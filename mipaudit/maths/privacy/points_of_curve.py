@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mipaudit.maths.arrays import Floats
 from mipaudit.maths.privacy.tradeoff import TradeOff, exp
 
 Point = tuple[float, float]
-FloatArray = NDArray[np.float64]
 
 _NOBODY: Final = (0.0, 1.0)
 _EVERYBODY: Final = (1.0, 0.0)
@@ -173,8 +172,8 @@ class Accounted(TradeOff):
             losses up to a grid, in [0, 1]. 0 where there was no rounding.
     """
 
-    epsilon: FloatArray
-    delta: FloatArray
+    epsilon: Floats
+    delta: Floats
     loss: float
     excess_of_grid: float = 0.0
 
@@ -182,7 +181,7 @@ class Accounted(TradeOff):
         """Return an upper limit of delta(epsilon), for ``epsilon`` at least 0."""
         return float(self.profiles(np.array([epsilon], dtype=np.float64))[0])
 
-    def profiles(self, epsilons: FloatArray) -> FloatArray:
+    def profiles(self, epsilons: Floats) -> Floats:
         """Return upper limits of delta at many epsilons of any sign, vectorised.
 
         By symmetry delta(-e) = 1 - e^-e + e^-e delta(e).
@@ -208,7 +207,7 @@ class Accounted(TradeOff):
         under = float(np.exp(-self.epsilon[mirrored]) * (1 - fpr - self.delta[mirrored]))
         return max(0.0, 1 - float(self.delta[line]) - self._rise(line, fpr), under)
 
-    def _forward(self, epsilons: FloatArray) -> FloatArray:
+    def _forward(self, epsilons: Floats) -> Floats:
         """Return delta at epsilons of 0 or more."""
         # An endless loss is never reached: then the last delta holds for good.
         ended = epsilons >= (self.loss if math.isfinite(self.loss) else np.nan)
@@ -286,10 +285,10 @@ def _end(step: Accounted) -> float:
     return float(step.epsilon[min(end, step.epsilon.size - 1)]) or 1.0
 
 
-def _least_split(step: Accounted, epsilons: FloatArray, longest: float) -> FloatArray:
+def _least_split(step: Accounted, epsilons: Floats, longest: float) -> Floats:
     """Return the least of delta(e1) + e^e1 delta(epsilon - e1) by golden sections."""
 
-    def height(first: FloatArray) -> FloatArray:
+    def height(first: Floats) -> Floats:
         with np.errstate(divide="ignore", over="ignore"):
             rest = np.exp(first + np.log(step.profiles(epsilons - first)))
         return step.profiles(first) + rest

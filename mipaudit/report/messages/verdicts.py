@@ -42,8 +42,7 @@ ANSWERS: Final[Texts] = {
         "accepts that.",
     ),
     "answer_not_met": Entry(
-        "- NOT MET{OF}{BESIDE}",
-        unsaid="More may leak than is shown: the figure is a lower limit.",
+        "- NOT MET{OF}{BESIDE}", unsaid="More may leak than is shown: the figure is a lower limit."
     ),
     "answer_inconclusive": Entry(
         "? INCONCLUSIVE{OF}[, which this policy lets pass{passes:said}][, which this policy "

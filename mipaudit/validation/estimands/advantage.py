@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.commands.shift.learner import PRIOR, Learner, learn
 from mipaudit.commands.shift.run import blind_evidence
@@ -19,6 +18,7 @@ from mipaudit.evidence.kernel import kernel_estimates
 from mipaudit.evidence.metric_rows import metric_estimates
 from mipaudit.evidence.metrics import metric_evidence
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
+from mipaudit.maths.arrays import Floats
 from mipaudit.maths.kernel_density import Grid, kernel_advantage, linear_weights
 from mipaudit.maths.metrics.best_of_class import MetricClass, lower_edge, set_rates
 from mipaudit.maths.metrics.limits import observed_metric
@@ -114,10 +114,7 @@ def _vector_rows(audited: AuditedVector) -> Iterator[Interval]:
 
 ADVANTAGE: Final = (
     Estimand(
-        name="advantage",
-        truth=Law.advantage,
-        statements=(("advantage", "any"),),
-        baseline=trivial,
+        name="advantage", truth=Law.advantage, statements=(("advantage", "any"),), baseline=trivial
     ),
     # The advantage on three other scales, whose limits miss exactly when its own do.
     Estimand(name="excess", truth=_excess, statements=(("excess", "any"),), by_name_only=True),
@@ -220,19 +217,19 @@ def _metric_truth(
     return max(found, metric.baseline)
 
 
-def _roc(members: NDArray[np.float64], holdout: NDArray[np.float64]) -> NDArray[np.float64]:
+def _roc(members: Floats, holdout: Floats) -> Floats:
     """Return the (TPR, FPR) of attackers who say "member" up to each of these masses."""
     below = np.stack([np.cumsum(members), np.cumsum(holdout)], axis=1)
     return np.concatenate([np.zeros((1, 2)), below])
 
 
-def _bin_sets(law: Law, edges: tuple[float, ...]) -> NDArray[np.float64]:
+def _bin_sets(law: Law, edges: tuple[float, ...]) -> Floats:
     cuts = np.asarray(edges, dtype=np.float64)
     masses = [np.diff(of.cdf(cuts), prepend=0.0, append=1.0) for of in (law.holdout, law.members)]
     return set_rates(np.rint(np.stack(masses, axis=1) * _PARTS_OF_UNIT).astype(np.int64))
 
 
-def _best_mixed(rates: NDArray[np.float64], metric: Metric) -> float:
+def _best_mixed(rates: Floats, metric: Metric) -> float:
     """Return the best of listed attackers, of their opposites and of coin tosses between them.
 
     A quasi-linear metric is largest at one of them, or where the floor cuts their mixtures. The
@@ -247,7 +244,7 @@ def _best_mixed(rates: NDArray[np.float64], metric: Metric) -> float:
     return _best_listed(np.append(rates, [cut], axis=0), metric)
 
 
-def _best_listed(rates: NDArray[np.float64], metric: Metric) -> float:
+def _best_listed(rates: Floats, metric: Metric) -> float:
     """Return the best value over listed (TPR, FPR) that keep the floor."""
     tpr, fpr = rates[:, 0], rates[:, 1]
     kept = np.ones(len(rates), dtype=bool)
@@ -339,7 +336,7 @@ def _window(law: Law, bandwidth: float) -> tuple[float, float, float]:
     return low, high, step
 
 
-def _masses(law: Mixture, grid: Grid) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _masses(law: Mixture, grid: Grid) -> tuple[Floats, Floats]:
     """Return the masses at the nodes of a class, and (continuous tails, infinities) off them."""
     last = grid.low + grid.step * (grid.nodes - 1)
     edges = np.concatenate([[-np.inf], grid.points() + grid.step / 2])

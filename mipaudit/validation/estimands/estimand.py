@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.commands.bounds.attacks import Refutation, refutation
 from mipaudit.evidence.scores.evidence import Evidence, bins_of
@@ -21,6 +20,7 @@ from mipaudit.evidence.vectors import (
     vector_evidence,
 )
 from mipaudit.maths.advantage import baseline
+from mipaudit.maths.arrays import Bools, Floats, Ints
 from mipaudit.maths.class_limits.class_sets import best_thresholds
 from mipaudit.maths.class_limits.roc_counts import exact_ladder
 from mipaudit.summaries.cells import ProductGrid
@@ -50,9 +50,7 @@ _DRAWN: Final = 10_000  # records of each class that stand for the law
 BestThreshold: TypeAlias = tuple[float, bool, float, float]
 
 
-def best_threshold(
-    member: NDArray[np.bool_], score: NDArray[np.float64], prior: float
-) -> BestThreshold:
+def best_threshold(member: Bools, score: Floats, prior: float) -> BestThreshold:
     """Return the threshold, in either direction, with the greatest advantage on the rows.
 
     Args:
@@ -76,7 +74,7 @@ def best_threshold(
     return float(values[ends[best - 1]]) if best else -np.inf, low_side, tpr, fpr
 
 
-def rows_of(member: NDArray[np.bool_], scores: Iterable[NDArray[np.float64]]) -> Rows:
+def rows_of(member: Bools, scores: Iterable[Floats]) -> Rows:
     """Return columns in memory as rows without keys, in the order that they have."""
     return Rows(
         first_row=0,
@@ -113,8 +111,8 @@ class AuditedFile:
         counted: whether its rows are counted, as sites do, and not kept.
     """
 
-    member: NDArray[np.bool_]
-    score: NDArray[np.float64]
+    member: Bools
+    score: Floats
     prior: float
     seed: int
     strict: bool = False
@@ -157,7 +155,7 @@ class AuditedFile:
         )
 
     @property
-    def cell_edges(self) -> NDArray[np.float64]:
+    def cell_edges(self) -> Floats:
         """The cut points of the score's cells."""
         return self.planned[1].columns[0].cells.edges
 
@@ -187,7 +185,7 @@ class AuditedFile:
         return best_threshold(self.member, self.score, self.prior)
 
     @cached_property
-    def equal_width(self) -> NDArray[np.int64]:
+    def equal_width(self) -> Ints:
         """Counts in 100 bins of equal width, shape (100, 2), (holdout, member)."""
         finite = self.score[np.isfinite(self.score)]
         low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.errors import UsageError
 from mipaudit.maths.advantage import advantage
+from mipaudit.maths.arrays import Floats
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper, mover_lower
 from mipaudit.maths.epsilon.rates import credible_epsilon
 from mipaudit.maths.metrics.mace import mace_band
@@ -140,7 +140,7 @@ def _absolute_mu(audited: AuditedFile) -> Limits:
     return (GaussianDP(mu=mu).epsilon_at(DELTA) if np.isfinite(mu) else 0.0), None
 
 
-def _above_cuts(audited: AuditedFile) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _above_cuts(audited: AuditedFile) -> tuple[Floats, Floats]:
     """Return the members and the holdout records above each cut, and those not above it."""
     cuts = _cuts(audited.score)
     above = []
@@ -151,7 +151,7 @@ def _above_cuts(audited: AuditedFile) -> tuple[NDArray[np.float64], NDArray[np.f
     return above[0], above[1]
 
 
-def _cuts(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def _cuts(scores: Floats) -> Floats:
     """Return all values, or as many as do, with ranks dense at both ends."""
     ordered = np.sort(scores)
     if ordered.size > _MOST_CUTS:
@@ -160,7 +160,7 @@ def _cuts(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.unique(ordered)
 
 
-def _refuted(tpr: NDArray[np.float64], fpr: NDArray[np.float64]) -> NDArray[np.float64]:
+def _refuted(tpr: Floats, fpr: Floats) -> Floats:
     """Return the epsilon that limits of the two rates refute, by either inequality."""
     with np.errstate(divide="ignore", invalid="ignore"):
         both = [
@@ -246,9 +246,7 @@ def _known_threshold(audited: AuditedFile) -> Limits:
 _TABLE: Final = (
     # The lower limit of the best threshold is one for all attackers, too.
     Alternative(
-        name="other: DKW band",
-        valid=True,
-        limits=lambda audited: (_dkw_band(audited)[0], None),
+        name="other: DKW band", valid=True, limits=lambda audited: (_dkw_band(audited)[0], None)
     ),
     Alternative(
         name="other: DKW band, thresholds",
@@ -256,11 +254,7 @@ _TABLE: Final = (
         limits=_dkw_band,
         estimand="advantage_thresholds",
     ),
-    Alternative(
-        name="other: split half, Clopper-Pearson",
-        valid=True,
-        limits=_split_half,
-    ),
+    Alternative(name="other: split half, Clopper-Pearson", valid=True, limits=_split_half),
     Alternative(
         name="published: MACE band, 100 bins",
         description="The plug-in W_N on 100 bins of equal width with the published band, which "

@@ -18,7 +18,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.commands.attack.adversaries import (
     Cut,
@@ -44,6 +43,7 @@ from mipaudit.evidence.named_attack import (
     surely_short,
 )
 from mipaudit.maths.advantage import advantage
+from mipaudit.maths.arrays import Bools, Floats
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import refuted_epsilon, refuted_mu
 from mipaudit.summaries.rows import micro_blocks, position_bytes
@@ -199,7 +199,7 @@ def _membership_row(audited: AuditedFile) -> Iterator[Interval]:
     yield _limits(membership_advantage(summed(_guesses(audited)), audited.prior, _ALPHA))
 
 
-def _rates_by_value(law: Law) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _rates_by_value(law: Law) -> tuple[Floats, Floats]:
     """Return P(guessed right) by value, of members and of holdout records."""
     cuts = np.array(CUTS)
     return 1 - law.members.cdf(cuts), 1 - law.holdout.cdf(cuts)
@@ -303,7 +303,7 @@ def _of_one_run(audited: AuditedFile) -> Iterator[Interval]:
         yield Interval(lower=found.lower, nominal=found.confidence, label=label)
 
 
-def _canaries(audited: AuditedFile) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+def _canaries(audited: AuditedFile) -> tuple[Bools, Floats]:
     """Return canaries that fair coins included, drawn from a file of given class sizes."""
     rng = np.random.default_rng([audited.seed, 3])
     fewer = min(audited.n_members, audited.n_holdout)

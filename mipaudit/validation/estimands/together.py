@@ -9,7 +9,6 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.commands.compare.queries.cohort import Columns, Compared, compared, count_cohort
 from mipaudit.commands.compare.queries.run import largest_of
@@ -18,6 +17,7 @@ from mipaudit.commands.records.counts import attack_differences
 from mipaudit.counting.scores import over_rows
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.rows import ErrorShare
+from mipaudit.maths.arrays import Bools, Floats
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import splitmix64
 from mipaudit.summaries.tally import Grouping, Tally
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Numbers = tuple[float, ...]
     from mipaudit.model.row import Attackers
 
-    Draw = Callable[[np.random.Generator, NDArray[np.bool_]], Sequence[NDArray[np.float64]]]
+    Draw = Callable[[np.random.Generator, Bools], Sequence[Floats]]
 
 _GROUPS: Final = 4
 _GROUP_SALT: Final = 0x67726F757073
@@ -56,7 +56,7 @@ def file_risks(audited: AuditedFile) -> tuple[RecordCells, RecordRisks]:
     return cells, risks
 
 
-def true_risks(law: Law, prior: float, edges: Numbers, cell: Numbers) -> NDArray[np.float64]:
+def true_risks(law: Law, prior: float, edges: Numbers, cell: Numbers) -> Floats:
     """Return f_p of each cell under a law, shape (m,); 2p-1 where nothing ever falls.
 
     Args:
@@ -212,9 +212,7 @@ def _correlated(shifts: tuple[float, float], correlation: float, *, apart: bool)
     squared = (a * a - 2 * correlation * a * b + b * b) / (1 - correlation * correlation)
     seen = (a, b, math.sqrt(max(0.0, squared)))
 
-    def draw(
-        rng: np.random.Generator, member: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def draw(rng: np.random.Generator, member: Bools) -> tuple[Floats, Floats]:
         first, other = rng.standard_normal((2, member.size))
         second = correlation * first + math.sqrt(1 - correlation**2) * other
         return first + a * member, second + b * member
@@ -236,9 +234,7 @@ def _swing(share: float) -> ScorePair:
         share: of the members that only the second score tells, in (0, 1).
     """
 
-    def draw(
-        rng: np.random.Generator, member: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def draw(rng: np.random.Generator, member: Bools) -> tuple[Floats, Floats]:
         rare = member & (rng.random(member.size) < share)
         return np.asarray(member & ~rare, dtype=np.float64), rare.astype(np.float64)
 
@@ -273,8 +269,8 @@ PAIRS: Final[dict[str, ScorePair]] = {
 
 
 def compared_columns(
-    member: NDArray[np.bool_],
-    columns: Sequence[NDArray[np.float64]],
+    member: Bools,
+    columns: Sequence[Floats],
     *,
     prior: float,
     seed: int,

@@ -30,6 +30,7 @@ from mipaudit.evidence.difference import (
 )
 from mipaudit.evidence.scores.evidence import CLASSES, Evidence, bins_of
 from mipaudit.evidence.scores.findings import constant
+from mipaudit.maths.arrays import Floats, Ints, Places
 from mipaudit.maths.class_limits.difference import Encounter
 from mipaudit.model.message import Finding
 from mipaudit.model.row import Attackers
@@ -154,7 +155,7 @@ def _content_columns(columns: Columns, names: Sequence[str], rows: Rows) -> list
     ]
 
 
-def _digest(scores: NDArray[np.float64], rows: Rows, *, labels: bool) -> str:
+def _digest(scores: Floats, rows: Rows, *, labels: bool) -> str:
     return canonical_scores(scores, rows.member, labels=labels)[1].digest.hex()
 
 
@@ -271,7 +272,7 @@ def common_classes(first: Evidence, second: Evidence) -> tuple[Attackers, ...]:
 # What a meeting's counts come to, in the cells of the rival's score that hold rows (None without
 # rows), and the bin of each cell. The counts themselves are many times larger: no rival gains or
 # loses anything in a cell without rows.
-Meeting = tuple[Encounter | None, NDArray[np.intp]]
+Meeting = tuple[Encounter | None, Places]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -452,7 +453,7 @@ def _finer_cells(
     plan: Plan, sample: BurnInSample, rows: Rows | None, prior: float, count: int
 ) -> tuple[ScoreCells, ...]:
     """Return finer cells of every score, one for each value where rows are fewer than cells."""
-    values: Sequence[NDArray[np.float64] | None] = [None] * len(plan.columns)
+    values: Sequence[Floats | None] = [None] * len(plan.columns)
     if rows is not None and rows.member.size <= count:
         values = [np.unique(one) for one in rows.scores]
     return tuple(
@@ -464,10 +465,7 @@ def _finer_cells(
 
 
 def _alone(
-    evidence: Sequence[Evidence],
-    pairs: Sequence[tuple[int, int]],
-    rows: Rows | None,
-    plan: Plan,
+    evidence: Sequence[Evidence], pairs: Sequence[tuple[int, int]], rows: Rows | None, plan: Plan
 ) -> dict[Key, Challenger]:
     """Return the attackers on one query, of every class that it is compared for."""
     wanted: dict[int, dict[Attackers, None]] = {}
@@ -527,10 +525,7 @@ def _rivals(
 
 
 def seen_together(
-    scores: tuple[Evidence, Evidence],
-    grid: NDArray[np.int64],
-    sides: tuple[int, int],
-    pair: tuple[int, int],
+    scores: tuple[Evidence, Evidence], grid: Ints, sides: tuple[int, int], pair: tuple[int, int]
 ) -> Challenger:
     """Return the attackers on two scores of the same rows.
 
@@ -545,13 +540,13 @@ def seen_together(
     return joint_challenger(tables, cells, scores[0].counts, scores[0].prior, pair)
 
 
-def merged_cells(sides: tuple[int, int], step: int) -> NDArray[np.intp]:
+def merged_cells(sides: tuple[int, int], step: int) -> Places:
     """Return the cell of a coarser grid that holds each cell of the finest one."""
     rows, columns = np.arange(sides[0]) // step, np.arange(sides[1]) // step
     return (rows[:, None] * (int(columns[-1]) + 1) + columns).ravel()
 
 
-def _merged(grid: NDArray[np.int64], cells: NDArray[np.intp]) -> NDArray[np.int64]:
+def _merged(grid: Ints, cells: Places) -> Ints:
     order = np.argsort(cells, kind="stable")
     starts = np.searchsorted(cells[order], np.arange(int(cells.max()) + 1))
     return np.add.reduceat(grid[:, order], starts, axis=1)

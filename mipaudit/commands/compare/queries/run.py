@@ -63,9 +63,7 @@ def compare_queries(asked: CompareOptions) -> CompareReport:
         pairs = _pairs(asked, [name for some in names for name in some])
         matched = asked.key_col is not None and len(sources) > 1
         read = partial(
-            fold,
-            workers=Workers(Engine(jobs=asked.jobs)),
-            progress=row_meter(None, asked.progress),
+            fold, workers=Workers(Engine(jobs=asked.jobs)), progress=row_meter(None, asked.progress)
         )
         choice = asked.chosen_seed
         if not matched:

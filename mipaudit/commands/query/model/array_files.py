@@ -25,6 +25,7 @@ from mipaudit.data.words import (
 from mipaudit.errors import InputError
 from mipaudit.evidence.scores.curves import spread_alone
 from mipaudit.evidence.scores.findings import size_findings
+from mipaudit.maths.arrays import Bools, Floats
 from mipaudit.output.rows import RowFormat, write_rows
 from mipaudit.statements.printable_names import quoted_name, safe_name
 
@@ -149,9 +150,7 @@ def column(
         return _numbers(file, array)[:, 0]
 
 
-def members_of(
-    file: Whole, names: Sequence[str] = CANDIDATES, *, alone: bool = True
-) -> NDArray[np.bool_]:
+def members_of(file: Whole, names: Sequence[str] = CANDIDATES, *, alone: bool = True) -> Bools:
     """Return which rows are members, bool, shape (rows,).
 
     Args:
@@ -209,7 +208,7 @@ def _chosen_name(
     return fitting[0]
 
 
-def _numbers(file: Whole, array: NDArray[Any]) -> NDArray[np.float64]:
+def _numbers(file: Whole, array: NDArray[Any]) -> Floats:
     """Return an array as finite numbers of shape (rows, columns)."""
     if array.ndim == 1:
         array = array.reshape(-1, 1)
@@ -327,9 +326,7 @@ def require_rows(found: int, wanted: int, name: str) -> None:
         )
 
 
-def require_both_classes(
-    member: NDArray[np.bool_], hint: str = "Check who is marked as a member."
-) -> None:
+def require_both_classes(member: Bools, hint: str = "Check who is marked as a member.") -> None:
     """Raise InputError ``empty_class`` unless there are members and holdout records."""
     for chosen, missing in ((member, "member"), (~member, "holdout record")):
         if not chosen.any():

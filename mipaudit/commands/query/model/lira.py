@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.commands.query.model.array_files import (
     ModelQuery,
@@ -28,14 +27,13 @@ from mipaudit.commands.query.model.options import LiraOptions, Values, Variance
 from mipaudit.data.model_outputs import LABELS
 from mipaudit.data.tables.table import Whole, open_whole
 from mipaudit.errors import InputError
+from mipaudit.maths.arrays import Bools, Floats, Ints
 from mipaudit.model.message import Finding, Message
 from mipaudit.options.public import public
 from mipaudit.options.values import require
 from mipaudit.statements.provenance import provenance
 
 # As near to 0 and 1 as double precision goes: log(p/(1-p)) is within 37.
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 _LEAST: Final = 2.0**-53
 # Half of the distance from 1 to the number before it, of single precision.
 _SINGLE_GAP: Final = 2.0**-25
@@ -119,9 +117,7 @@ def answer_query_lira(asked: LiraOptions) -> "ModelQuery":
     )
 
 
-def _shadows(
-    asked: LiraOptions, main: Whole, bits: Whole, records: int
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _shadows(asked: LiraOptions, main: Whole, bits: Whole, records: int) -> tuple[Floats, Bools]:
     """Return the confidences and the inclusion by model and record, each of shape (m, n)."""
     said = coordinates(main, _SHADOW, reserved=(*LABELS, *_MEMBER))
     kept = coordinates(bits, _INCLUSION, reserved=(*LABELS, *_MEMBER))
@@ -293,7 +289,7 @@ class ShadowLaw(NamedTuple):
         floored: records whose own deviation was below the least.
     """
 
-    models: NDArray[np.int64]
+    models: Ints
     mean: Floats
     spread: Floats
     floored: int = 0
@@ -333,7 +329,7 @@ def shadow_law(
     return ShadowLaw(count, mean, np.maximum(own, floor), int(np.count_nonzero(own < floor)))
 
 
-def _moments(phi: Floats, chosen: Bools) -> tuple[NDArray[np.int64], Floats, Floats]:
+def _moments(phi: Floats, chosen: Bools) -> tuple[Ints, Floats, Floats]:
     """Return count, mean and sum of squares about it, of each record, shape (n,)."""
     count = chosen.sum(axis=0)
     with np.errstate(invalid="ignore"):

@@ -34,12 +34,12 @@ from mipaudit.data.tables.splits import Coordinates
 from mipaudit.data.tables.table import Whole, open_whole
 from mipaudit.data.words import CANDIDATES, shown_names
 from mipaudit.errors import InputError
+from mipaudit.maths.arrays import Bools, Floats, Places
 from mipaudit.model.message import Finding, Message
 from mipaudit.options.public import public
 from mipaudit.options.values import require
 from mipaudit.statements.provenance import InputFile, provenance
 
-Floats = NDArray[np.float64]
 _CALIBRATED: Final = "loss_calibrated"
 _UNLABELLED: Final = frozenset({"conf_max", "entropy"})
 _DEFAULT: Final = ("loss", "conf_true", "conf_max", "entropy", "mod_entropy", "margin", "correct")
@@ -129,9 +129,7 @@ def _calibrated(loss: NDArray[Any], reference: Floats) -> Floats:
     return found
 
 
-def model_scores(
-    log_p: Floats, labels: NDArray[np.intp]
-) -> dict[ModelScore, Floats | NDArray[np.bool_]]:
+def model_scores(log_p: Floats, labels: Places) -> dict[ModelScore, Floats | Bools]:
     """Return every score of every record.
 
     Args:
@@ -148,9 +146,7 @@ def model_scores(
     return {name: np.concatenate([part[name] for part in parts]) for name in SCORES}
 
 
-def _scores(
-    log_p: Floats, labels: NDArray[np.intp]
-) -> dict[ModelScore, Floats | NDArray[np.bool_]]:
+def _scores(log_p: Floats, labels: Places) -> dict[ModelScore, Floats | Bools]:
     """Return every score of some rows."""
     rows = np.arange(labels.size)
     true = log_p[rows, labels]
@@ -236,9 +232,9 @@ class _Answers(NamedTuple):
 
     log_p: Floats
     classes: tuple[str, ...]
-    labels: NDArray[np.intp] | None
+    labels: Places | None
     reference: Floats | None
-    member: NDArray[np.bool_]
+    member: Bools
     inputs: tuple[InputFile, ...]
     findings: tuple[Finding, ...]
 
@@ -419,7 +415,7 @@ def _require_same_classes(one: tuple[str, ...], other: tuple[str, ...], name: st
 
 
 def _of_true_class(
-    reference: _Stored, log_p: Floats, names: tuple[str, ...], labels: NDArray[np.intp]
+    reference: _Stored, log_p: Floats, names: tuple[str, ...], labels: Places
 ) -> Floats:
     """Return the reference's log p of the true class, shape (n,)."""
     file, _, held = reference
@@ -512,7 +508,7 @@ def log_probabilities(logits: Floats) -> Floats:
 
 def _true_classes(
     file: Whole, classes: int, names: Sequence[str], *, alone: bool
-) -> tuple[NDArray[np.intp], tuple[Finding, ...]]:
+) -> tuple[Places, tuple[Finding, ...]]:
     """Return the class of each record, shape (n,), and what was taken of labels that are words.
 
     Args:
@@ -544,7 +540,7 @@ def _true_classes(
 
 def _of_words(
     words: NDArray[np.str_], classes: int, names: Sequence[str], name: str
-) -> tuple[NDArray[np.intp], tuple[Finding, ...]]:
+) -> tuple[Places, tuple[Finding, ...]]:
     """Return the classes of labels that are words.
 
     A word is the column by its name, or by what its name has behind the stem of all. Where no
