@@ -96,8 +96,7 @@ class _Blind(Options):
 
     blind: Any = choice(
         "A JSON report of mipaudit shift on the same records. Only what leaks beyond the records "
-        "themselves can make a policy not met. To be met, a policy must still hold for all that "
-        "leaks.",
+        "themselves can make a policy not met. No policy becomes easier to meet.",
         told=_blind_name,
         is_input=True,
         in_python="Or its bytes, or what shift returned.",
