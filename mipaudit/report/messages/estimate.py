@@ -144,9 +144,7 @@ ESTIMATE: Final[Texts] = {
     "records_unbounded": "{ALONE}no upper limit.",
     "records_unbounded_but_kind": "{ALONE}no upper limit for every attacker; {upper:most} "
     "{against:class} on what was learned, which decides nothing.",
-    "another_seed_moves": Entry(
-        "Another random seed changes 'at least' by about {by:rough}.", last=True
-    ),
+    "another_seed_moves": Entry("Another random seed changes 'at least' by {by:rough}.", last=True),
 }
 
 # What guesses of an attribute tell of members.

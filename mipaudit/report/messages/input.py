@@ -117,7 +117,7 @@ FOUND_IN_INPUT: Final = {
     # Records that were released word for word.
     "exact_copies.accepted": "! {BOTH}, within the limit of {limit:members}.",
     "exact_copies.above_limit": "! {BOTH}, above the limit of {limit:members}.",
-    "exact_copies.unlimited": "! {BOTH}. The limits below do not cover copied records, and nothing "
+    "exact_copies.unlimited": "! {BOTH}. The limits do not cover copied records, and nothing "
     "is met until `max_copies` states how many copied members you accept. To fail on any copy: "
     "`max_copies` 0.",
     "common_copies.both": "! Exact copies: {members:count} of {of_members:count} members "

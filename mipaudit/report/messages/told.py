@@ -30,6 +30,7 @@ _MARKS: Final[Mapping[str, Mapping[str, Any]]] = {
     "~": {"short": False},
 }
 _FEW: Final = 12
+_LEAST_ROUGH: Final = 0.0001
 # Of values, those that are names.
 _NAMES: Final = frozenset(
     (
@@ -432,7 +433,7 @@ _FORMS: Final[Mapping[str, Callable[[Any], str]]] = {
     "kept": lambda value: "are kept, or accepted by a waiver" if value else "are kept",
     "capital": str.capitalize,
     "sure": lambda value: rounding.lower_text(value).rstrip("0"),
-    "rough": "{:.1g}".format,
+    "rough": lambda value: f"about {value:.1g}" if value >= _LEAST_ROUGH else "less than 0.0001",
     "multiple": _or("beyond floats", partial(rounding.upper_figure, digits=6)),
     "exact": partial(rounding.upper_figure, digits=12),
     "points": lambda value: f"{100 * value:+.1f}",
