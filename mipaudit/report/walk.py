@@ -396,7 +396,7 @@ class Walk:
             width: of a screenful, where there is room for drawn intervals; None: as all of the
                 report has it, with footnotes.
         """
-        if not table.columns or (table.when and self._fields.get(table.when) is None):
+        if not table.columns:
             return
         apart: dict[tuple[object, ...], list[Any]] = {}
         for row in self._rows(table):
@@ -468,6 +468,8 @@ class Walk:
         return f"{cell} [{self._footnotes.setdefault(reason, len(self._footnotes) + 1)}]"
 
     def _rows(self, table: Table) -> Iterator[Any]:
+        if table.when and self._fields.get(table.when) is None:
+            return
         for row in self._rows_of(table.rows, table.where):
             if not any(getattr(row, name) in values for name, values in table.unless):
                 yield row
