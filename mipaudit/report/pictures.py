@@ -335,9 +335,9 @@ def _roc(curves: Any) -> Picture:  # noqa: ANN401 - the curves of a score
     return Picture(
         svg,
         alt=f"ROC of {of} with one threshold, on logarithmic axes. {said or 'No limit'}.",
-        caption=f"ROC of {of}: how many members an attacker with one threshold finds, for how "
-        "many false alarms. Limits hold point by point; the upper line is drawn so that it "
-        "never falls.",
+        caption=f"{of}: how many members an attacker with one threshold finds, for how many false "
+        "alarms (the ROC curve). Each limit holds for its own point; the upper line is drawn so "
+        "that it never falls.",
     )
 
 

@@ -106,5 +106,5 @@ def test_a_comparison_is_one_short_sentence(columns):
 def test_records_tell_of_members_first(limit):
     page = report_as(mipaudit.records(table(1, 4000), max_risk=limit), "html")
     box = verdict(page)
-    used, unused = "give away that a record was used", "give away that a record was not used"
+    used, unused = "given away as used", "given away as not used"
     assert box.index(used) < box.index(unused)

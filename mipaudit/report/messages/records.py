@@ -19,13 +19,11 @@ _PHRASES: Final = {
     "SCALE": " (0: even odds, 1: certain[; blind guessing: {baseline:best}])",
     "ABOVE": "[, and in none above {upper:most} on average].{NO_VERDICT}",
     "LARGEST": " The largest risk is at most {upper:most}.{NO_VERDICT}",
-    "GIVES": "[{cells:count} groups{several:said}][One group{several:unless}] of records with "
-    "similar scores ({members:members}, {holdout:holdout}) "
-    "[give{several:said}][gives{several:unless}] away that a record was ",
     "GIVEN": "[{used}][{none}{used:unless}][ {unused}]",
-    "RIGHT": "[ in the clearest group, of {first_members:members} and "
-    "{first_holdout:holdout},{several:said}] that guess is right at least {lower:right_least} "
-    "times in 100 ({prior:compared}).",
+    "RIGHT": " [in the clearest of {cells:count} groups{several:said}][in a group{several:unless}] "
+    "of records with similar scores ({first_members:members}, {first_holdout:holdout}), that guess "
+    "is right at least {lower:right_least} times in 100 ({prior:compared}).[ The {cells:count} "
+    "groups have {members:members} and {holdout:holdout} in all.{several:said}]",
     "KNOWN": "the blind advantage is at least {lower:least}[, at most {upper:most} "
     "{against:class}].{NO_VERDICT}",
     "BLIND_KNOWN": "blind advantage at least {lower:least}[, at most {upper:most} "
@@ -67,8 +65,8 @@ RECORDS: Final[Texts] = {
     # The same as right guesses, for everybody.
     "right_records": "{GIVEN} No limit was set, so this page neither passes nor fails the release.",
     "right_records_judged": "{GIVEN}",
-    "member_given_away": "{GIVES}used:{RIGHT}",
-    "holdout_given_away": "{GIVES}not used:{RIGHT}",
+    "member_given_away": "Some records are given away as used:{RIGHT}",
+    "holdout_given_away": "Some records are given away as not used:{RIGHT}",
     "no_member_given_away": "No group of records with similar scores is shown to give away that "
     "its records were used.",
     "nobody_given_away": "No group of records with similar scores is shown to give away whether "
