@@ -8,8 +8,8 @@ from mipaudit.report.messages.told import entries
 
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
-    "SHIFT_APPROXIMATE": "The limits of the advantage are approximate at some sample sizes; their "
-    "coverage is in the documentation."
+    "SHIFT_APPROXIMATE": "The limits of the advantage are approximate at some sample sizes; the "
+    "documentation says how often they held in tests."
 }
 
 _SENTENCES: Final = {
@@ -21,15 +21,15 @@ _SENTENCES: Final = {
     "average": "The advantage is an average over records. A few records can be exposed far more.",
     "continuous": "A continuous score has no upper limit that holds for every attacker: each 'at "
     "most' names its class of attackers.",
-    "not_joint": "The confidence holds for each quantity, jointly over the score columns; "
-    "different quantities do not hold jointly.",
-    "joint": "The confidence holds for all rows together (`joint`); the p-values of any difference "
-    "are apart from it.",
-    "approximate": "Limits marked 'approximate' are not proved at every sample size; their "
-    "measured coverage is in the documentation. `strict` gives finite-sample limits of the "
-    "advantage.",
-    "strict_limits.fresh": "Limits marked 'finite-sample' are proved over the draw of the seed, "
-    "which was taken from the operating system for this run.",
+    "not_joint": "The confidence holds for one quantity over all scores together, such as every "
+    "advantage or every AUC. It does not hold for several quantities at once.",
+    "joint": "The confidence holds for all rows together (`joint`), but not for the p-values of "
+    "a difference.",
+    "approximate": "Limits that the full report marks 'approximate' are not proved at every "
+    "sample size; the documentation says how often they held in tests. `strict` "
+    "gives limits of the advantage that are proved.",
+    "strict_limits.fresh": "Limits marked 'finite-sample' are proved for a seed that is drawn at "
+    "random. The operating system drew the seed of this run.",
     "strict_limits.summaries": "Limits marked 'finite-sample' are proved over the draw of the seed "
     "of each summary, where that seed was drawn. With a stated seed they hold on average over "
     "seeds.",
@@ -38,10 +38,10 @@ _SENTENCES: Final = {
     "noised": "A limit for the score with noise is about a release that adds that noise to the "
     "score, drawn once for each record and never again; two answers about one record, or another "
     "score of it, reveal more. The limit says nothing about the score without noise.",
-    "published": "The MACE rows and cells are as published, each at the full error; they are not "
-    "valid intervals and decide nothing.",
-    "one_run": "The limits are those of one run. Running again with other seeds or settings and "
-    "keeping the best makes them untrue.",
+    "published": "The rows and cells of MACE are as published, without allowing for several "
+    "rows. They are not valid limits, and decide nothing.",
+    "one_run": "The limits are for one run. If somebody runs again with other seeds or settings "
+    "and keeps the best, they are untrue.",
     "blind_seen": "What the records alone reveal was measured on the columns of the tables that "
     "mipaudit shift saw. Other columns may explain more of the advantage.",
     "blind_dependent": "Records are assumed to be independent: families, clusters, or several "
@@ -51,9 +51,9 @@ _SENTENCES: Final = {
     "members and this holdout.",
     "blind_asserted": "The verdict rests on an assertion that no data here prove: that nobody who "
     "sees the records alone has an advantage above {bound:number}.",
-    "error_over_columns": "The limits share their error over the {columns:number} score columns. "
-    "Only an 'at most' that a verdict judges does not: it holds for its score alone, since a "
-    "release passes only if every score passes.",
+    "error_over_columns": "The limits allow for {columns:number} score columns at once. An 'at "
+    "most' that a verdict judges holds for its score alone: that is "
+    "enough, because a release passes only if every score passes.",
     # Of a verdict that was reached after its report.
     "judged_again": "The report was judged again from its limits, not from the data: the verdict, "
     "over {limits:limits}, holds with {confidence:percent} confidence, if what is limited was "
@@ -74,11 +74,11 @@ _SENTENCES: Final = {
     "these standard errors. It is not a measurement, and residuals are often not normal.",
     "drawn_alike": "Members and holdout records are assumed to be independent draws that differ "
     "only in membership.",
-    "attack_not_joint": "Each pair of limits holds by itself, jointly over the score columns. So "
-    "the lower limit of a named attack can be above that of the best attacker: both hold, and the "
-    "best attacker does at least as well as any other. The confidence does not cover picking the "
-    "largest limit after looking; 'all limits together' is that largest one, with the error shared "
-    "over them.",
+    "attack_not_joint": "Each pair of limits has its own confidence, which covers all score "
+    "columns. So 'at least' of a named attack can be above that of the best "
+    "attacker, who does at least as well. The confidence does not cover the "
+    "largest limit if it is picked after looking: 'all limits together' is "
+    "the largest one that allows for the picking.",
     "attack_related": "'The best' has the limit of mipaudit estimate on these scores; limits over "
     "all lines share its error with the attacks.",
     "attack_approximate": "Limits of counts are melded Clopper-Pearson limits, and limits of how "
@@ -113,17 +113,20 @@ _SENTENCES: Final = {
     "compare_unknown": "Inputs whose rows are not matched may hold the same records: their limits "
     "are added up. `key_col` matches rows, `independent` states that the records differ; either "
     "makes the differences more precise.",
-    "compare_naive": "The largest limit of a query that is chosen and judged on the same rows is "
-    "not a valid limit. It is shown for comparison: it is what picking the largest figure would "
-    "print.",
-    "compare_together": "An increase shown by two scores together is over the best of a class on "
-    "either alone; attackers outside the class may already reach as much with one score.",
-    "compare_not_joint": "Advantages hold jointly over the queries, and the differences of one "
-    "class jointly over the pairs. Different classes, and different tables, do not hold jointly.",
-    "compare_related": "'At least' may differ a little from mipaudit estimate: the queries share "
-    "the error, and one order of the rows.",
-    "compare_approximate": "All limits are approximate: not proved at every sample size; their "
-    "measured coverage is in the documentation.",
+    "compare_naive": "If the query with the largest limit is picked, that limit is not valid: "
+    "the same rows picked the query and judge it. It is shown only for "
+    "comparison.",
+    "compare_together": "What two scores reveal together is compared with the best attacker of a "
+    "class on either score alone. Attackers outside the class may already "
+    "reach as much with one score.",
+    "compare_not_joint": "The confidence holds for all advantages together, and for all "
+    "differences of one class together. It does not hold for several "
+    "classes or tables at once.",
+    "compare_related": "'At least' may differ a little from mipaudit estimate, because all "
+    "queries use one order of the rows and the limits hold for all queries "
+    "together.",
+    "compare_approximate": "All limits are approximate: they are not proved at every sample "
+    "size. The documentation says how often they held in tests.",
     # Of a comparison of reports.
     "reports_only_these": "The limits are about the scores that both reports have. Another score, "
     "or an attacker who sees more, may reveal more.",
@@ -137,8 +140,9 @@ _SENTENCES: Final = {
     "attackers with one threshold, what follows from the TPR at the largest FPR in the report.",
     "reports_ceilings": "For all attackers a continuous score has no upper limit, so its change "
     "has none either. Bins, grids and learned scores are each report's own.",
-    "reports_joint": "The limits of one quantity and class hold jointly over all scores and "
-    "reports. Different quantities, classes and tables do not hold jointly.",
+    "reports_joint": "The confidence holds for one quantity and class, over all scores and "
+    "reports together. It does not hold for several quantities, classes or "
+    "tables at once.",
     "reports_beforehand": "Choose the old report, the class of attackers and the limit before you "
     "see the new report. Making several new reports and keeping the best makes the limits untrue.",
     # Of an audit of epsilon.
@@ -148,8 +152,9 @@ _SENTENCES: Final = {
     "nothing.",
     "epsilon_not_joint": "Limits by different methods hold one by one, not jointly; the verdict "
     "rests on the limit that was asked for.",
-    "epsilon_keep_best": "Auditing again with other seeds, scores or settings and keeping the best "
-    "makes a limit untrue. Several score columns in one audit share the error.",
+    "epsilon_keep_best": "If somebody audits again with other seeds, scores or settings and "
+    "keeps the best, the limit is untrue. With several score columns in one "
+    "audit, the limits allow for all of them.",
     "epsilon_profile": "The limits of the curve hold jointly for every delta, but separately from "
     "the limit above.",
     "epsilon_power": "What the audit could have found is approximate, computed for the best "
@@ -188,9 +193,9 @@ _SENTENCES: Final = {
     "query_copies": "Counts of exact copies are counts, not limits: compare those of members with "
     "those of holdout records. Records that were not tested may be copied as well.",
     # Of scores of a model's outputs.
-    "losses_shared": "Several scores of one model share the error when they are audited together: "
-    "name the ones that matter with `score_col`. conf_true is computed from the loss and reveals "
-    "no more.",
+    "losses_shared": "If several scores of one model are audited together, each limit is wider: "
+    "name the scores that matter with `score_col`. conf_true is computed from "
+    "the loss and reveals no more.",
     "losses_as_answered": "The scores are of one model as it answered. Members and holdout records "
     "must differ only in membership, or a score shows how else they differ.",
     "losses_same_record": "The reference model must not have been trained on the audited records, "
@@ -209,19 +214,22 @@ _SENTENCES: Final = {
     "records_average": "The score is continuous: each risk is the average risk of the records in a "
     "cell, and single records of a cell can be exposed more, or less. No method can limit the risk "
     "of a single value of a continuous score from above.",
-    "records_burn_in": "Records used to set the cells are not counted; each gets the risk of its "
-    "cell.",
+    "records_burn_in": "Records that were used to set the cells are not counted. Each gets the "
+    "risk of its cell.",
     "records_pointwise": "Limits named pointwise hold for one cell at a time: among many cells, "
     "some limits will be wrong.",
-    "records_list": "The list bounds the expected share of cells listed wrongly, not that of "
-    "records, and takes the counts of different cells to be independent or nearly so.",
-    "records_groups": "A difference is that of one attack, the same threshold for everybody; the "
-    "best attacks on two groups may differ more, or less. Each quantity holds jointly over the "
-    "groups; different quantities do not hold jointly.",
+    "records_list": "On average, at most the stated share of the listed cells is there by "
+    "mistake; of the listed records it may be more. This assumes that the counts "
+    "of different cells are independent, or nearly so.",
+    "records_groups": "A difference between groups is that of one attack, with the same "
+    "threshold for everybody: the best attacks on two groups may differ more, "
+    "or less. The confidence holds for one quantity over all groups together, "
+    "not for several quantities at once.",
     "records_population": "The risk is about these training records: the members are assumed to be "
     "a sample of them, drawn without replacement.",
-    "records_approximate": "The limits are approximate where class sizes are fixed; their coverage "
-    "is in the documentation.",
+    "records_approximate": "The limits are approximate if the numbers of members and holdout "
+    "records were fixed beforehand. The documentation says how often they "
+    "held in tests.",
     "records_alike": "Members and holdout records are assumed to be independent draws that differ "
     "only in membership. If they differ in other ways, that difference is counted in the risk too.",
     # Of the records alone.
@@ -238,9 +246,9 @@ _SENTENCES: Final = {
     "shift_passing": "Showing no difference does not prove that there is none, nor that records "
     "are independent: families, or several records of one person, can be told apart through a "
     "model although both classes come from the same population.",
-    "shift_burn_in": "A part of the rows, the burn-in, was used to train the attackers and to set "
-    "the cells; only the other rows are counted. Running again with other seeds and keeping the "
-    "best makes the limits untrue.",
+    "shift_burn_in": "A part of the rows, the burn-in, was used to train the attackers and to "
+    "set the cells; only the other rows are counted. If somebody runs again "
+    "with other seeds and keeps the best, the limits are untrue.",
     "shift_tests": "A column's test looks at one column by itself, and assumes independent rows; "
     "only the learned score sees columns that differ only together.",
     "shift_persons": "Rows are assumed to be independent. Where a person can have several rows, "
@@ -251,8 +259,8 @@ _SENTENCES: Final = {
     # Of measured coverage.
     "validation_laws": "Coverage was measured on these laws, sizes and priors. On others it may "
     "differ, and no records that depend on each other were drawn.",
-    "validation_unseen": "A smaller shortfall than the one named above may have gone unseen; more "
-    "files would find it.",
+    "validation_unseen": "A smaller shortfall than the one named above may have stayed unseen; "
+    "more files would show it.",
     "validation_definitions": "AUC and TPR are computed for the side of the score that a report "
     "would choose, the bins are those that the burn-in of each file cut, and the attack whose "
     "epsilon and mu are limited says 'member' where the score is above 0.5.",
