@@ -38,8 +38,8 @@ CONFIDENCE_OPTION = choice(
     needs_word=lambda given: not (isinstance(given, float) and given >= USUAL_CONFIDENCE),
 )
 STRICT_OPTION = free(
-    "Use limits that hold at every sample size, where they exist. The AUC's stay approximate. If "
-    "you give a seed, all stay approximate.",
+    "Use limits that hold at every sample size, where they exist. The limits of the AUC stay "
+    "approximate. If you give a seed, all limits do.",
     in_python="Without a `seed`, a fresh one is drawn.",
 )
 DELTA_OPTION = free("The delta that goes with every epsilon.", metavar="D", within=SHARE)
@@ -93,7 +93,9 @@ class Neighbours(Options):
 MEMBERS_OPTION = reads("The members' scores; give `holdout` too.")
 HOLDOUT_OPTION = reads("The holdout records' scores; give `members` too.")
 SYNTHETIC_OPTION = reads("The synthetic records that were released.")
-REFERENCE_OPTION = reads("Other records of the same source, for density and classifier.")
+REFERENCE_OPTION = reads(
+    "Other records from the same source as the members, for density and classifier."
+)
 CLAIMED_CURVE_OPTION = free(
     "Test the claim that no attacker exceeds the ROC in this file: columns fpr and tpr, or the "
     "curve that mipaudit bounds writes.",

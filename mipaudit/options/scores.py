@@ -323,7 +323,8 @@ CHOSEN_SEED_OPTION: Any = SEED_OPTION.but(
     read=seed_given,
 )
 JOBS_OPTION = manner(
-    "Number of workers; the answer is the same. Default: one per processor.", within=at_least(1)
+    "Number of workers. The answer does not depend on it. Default: one per processor.",
+    within=at_least(1),
 )
 
 
@@ -419,7 +420,8 @@ class Engines(Work):
     GROUP = "Work"
 
     engine: Literal["auto", "threads", "processes", "dask"] = act(
-        "What does the work. The answer is the same.", default="auto"
+        "What computes: threads, processes or a Dask cluster. The answer does not depend on it.",
+        default="auto",
     )
     scheduler: str | None = act(
         "Dask scheduler whose cluster does the work.", metavar="tcp://HOST:PORT"

@@ -109,7 +109,7 @@ class Said(Quiet):
     )
 
 
-_NAME: Final = Range(lambda name: 0 < len(name) <= 200, "of 1 to 200 characters")  # noqa: PLR2004
+_NAME: Final = Range(lambda name: 0 < len(name) <= 200, "1 to 200 characters long")  # noqa: PLR2004
 _text: Any = partial(manner, metavar="TEXT", within=_NAME._replace(in_help=False))
 
 

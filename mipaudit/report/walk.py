@@ -316,10 +316,11 @@ class Walk:
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """The same as a page lists it, but for what stands beside its answer."""
+        """The same as a page lists it, but for what stands beside its answer; with the seed's."""
         told_there = self._layout.beside_tells if self.beside else ()
         known = {_said(one) for one in self.report.limitations if one.code in told_there}
-        return tuple(one for one in self.unsaid if one not in known)
+        seed = [_said(one) for one in self._remarks if entry_of(one).last]
+        return (*(one for one in self.unsaid if one not in known), *seed)
 
     @property
     def beside(self) -> str:

@@ -114,7 +114,7 @@ def _entries(lines: Sequence[bytes], head: Mapping[str, object]) -> dict[str, Ro
         if other:
             raise InputError(
                 "other_run",
-                f"The file to resume from is of a run with another {' and another '.join(other)}.",
+                f"The resumed file belongs to a run with another {' and another '.join(other)}.",
                 _HINT,
             )
         entry = msgspec.json.Decoder(tuple[str, Rows])

@@ -211,7 +211,7 @@ def test_a_code_is_found_by_its_words(mipaudit):
 
 
 def test_a_word_that_nothing_is_like_says_where_to_look(mipaudit):
-    said = mipaudit("help", "forty").stderr
+    said = mipaudit("help", "zwieback").stderr
 
     assert "Did you mean" not in said
     assert "mipaudit help other-names" in said

@@ -174,7 +174,7 @@ def test_lists_flags_and_dashes(mipaudit, write, scores, text, env, name, value)
                 ("[declare]\nsubjects = '7'", "'declare.subjects' in 'mipaudit.toml' must be a w"),
                 ("[declare]\nsubjects = 0", "--data-subjects must be from 1 to 10,000,000,000"),
                 ("[declare]\ncontroller = 7", "'declare.controller' in 'mipaudit.toml' must be a"),
-                (f"[declare]\ncontroller = '{'c' * 201}'", "--controller must be of 1 to 200 ch"),
+                (f"[declare]\ncontroller = '{'c' * 201}'", "--controller must be 1 to 200 char"),
                 ("[declare]\nseen_by = 'nobody'", "--seen-by"),
                 ("prior = true", "must be a number"),
                 ("prior = '0.1'", "must be a number"),
@@ -393,7 +393,7 @@ ASKED = "--require-policy"
         ("check private.parquet", DUTY, 0),
         ("estimate private.parquet", None, 2),
         # What is too much is refused, too.
-        ("check", 'scores = ["private.parquet", "leaky.parquet"]\n', 2),
+        ("records", 'scores = ["private.parquet", "leaky.parquet"]\n', 2),
     ],
 )
 def test_a_policy_may_be_required(mipaudit, samples, write, words, file, status):
@@ -402,7 +402,7 @@ def test_a_policy_may_be_required(mipaudit, samples, write, words, file, status)
     assert done.returncode == status, done.stderr
     if status == 2:
         too_many = "takes only one score file"
-        assert (too_many if words == "check" else f"{ASKED} asks for one") in done.stderr
+        assert (too_many if words == "records" else f"{ASKED} asks for one") in done.stderr
         assert file or "MIPAUDIT_REQUIRE_POLICY" in done.stderr
         assert done.stdout == ""
 

@@ -19,6 +19,7 @@ REASONS = {
     "refused": "numbers that are refused",
     "reordered": "streamed files that the one regime reorders, never up to 2^21 rows",
     "went": "what an item of what goes removed",
+    "told": "a caveat that had not been told",
 }
 # Codes that every format has; limitations and reasons have none in `/2`.
 CODES = ("finding:", "serious:", "error:", "says:", "before:")

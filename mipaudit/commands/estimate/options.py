@@ -40,7 +40,8 @@ class _Sites(Options):
 
 
 JOINT_OPTION = free(
-    "Make the limits of all rows hold together, with this confidence. Each becomes wider."
+    "Make the limits of all rows hold together, with the confidence given. The more rows, the "
+    "wider they become."
 )
 
 

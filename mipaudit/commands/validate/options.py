@@ -53,7 +53,7 @@ class _Cells(Options):
 
 class _Run(Options):
     jobs: int | None = JOBS_OPTION.but(
-        "Number of processes; the answer is the same. Default: one per processor.",
+        "Number of processes. The answer does not depend on it. Default: one per processor.",
         within=between(1, _MOST_JOBS),
     )
     resume: str | None = act(

@@ -337,7 +337,7 @@ def test_columns_that_are_not_there(put, code, said, content, asked):
 def test_one_whole_file_that_stays_as_it_is(write, tmp_path, monkeypatch):
     for name in "ab":
         write(as_csv(), f"parts/{name}.csv")
-    assert "not 2." in said_of("files_as_one", read_splits, str(tmp_path / "parts"))
+    assert "not 2." in said_of("several_files", read_splits, str(tmp_path / "parts"))
     said_of("no_such_file", read_splits, str(tmp_path / "none.csv"))
     whole = pa.table({"t": np.random.default_rng(0).normal(size=(500, 4)).tolist()})
     pq.write_table(whole, tmp_path / "s.parquet", write_page_checksum=True)
