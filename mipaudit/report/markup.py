@@ -99,7 +99,7 @@ _LINE: Final = 110
 _LEADING: Final = 11.0
 _PIXEL: Final = 0.525
 _CAPTION: Final = 60.0  # pixels
-_MOST_POINTS: Final = 520.0
+_MOST_POINTS: Final = 505.0
 _LIMITS: Final = ("max_", "limits")  # how the settings that limit something begin
 _SETTERS: Final = {"command line": "on the command line", "api": "in Python"}
 # Of its own: the page's style would be the notebook's, too.

@@ -52,8 +52,8 @@ _SENTENCES: Final = {
     "blind_asserted": "The verdict rests on an assertion that no data here prove: that nobody who "
     "sees the records alone has an advantage above {bound:number}.",
     "error_over_columns": "The limits allow for {columns:number} score columns at once. An 'at "
-    "most' that a verdict judges holds for its score alone: that is "
-    "enough, because a release passes only if every score passes.",
+    "most' that a verdict judges holds for its score alone: a release "
+    "passes only if every score does.",
     # Of a verdict that was reached after its report.
     "judged_again": "The report was judged again from its limits, not from the data: the verdict, "
     "over {limits:limits}, holds with {confidence:percent} confidence, if what is limited was "
