@@ -298,8 +298,9 @@ class ModelOutputs:
         """
         names = self.names
         lone = self._label is not None and not self._named
-        # Without a label two may be what an attack says.
-        least = 3 if self._label is None else 2
+        # Without a label two may be what an attack says, if their names do.
+        of_attack = any(not _OF_MEMBERS.isdisjoint(words.name_words(name)) for name in names)
+        least = 3 if self._label is None and of_attack else 2
         found: list[tuple[int, ...]] = []
         for first in (True, False):
             if len(names) < (1 if lone else least):
@@ -351,7 +352,8 @@ class ModelOutputs:
         request, sides = self._request, [parts for _, parts in self._sides]
         in_memory, unlabelled = sides[0][0].blob is None, self._label is None
         names = [some[0].name if len(some) == 1 else "FILE" for some in sides]
-        same = any(PurePath(name).name == "losses.csv" for name in names)
+        stem = PurePath(names[0]).name.partition(".")[0]
+        written = f"{'model' if stem in {'FILE', 'standard input'} else stem}_scores.csv"
         if in_memory:
             names = ["frame"] if len(sides) == 1 else ["members", "holdout"]
         given = {}
@@ -362,7 +364,7 @@ class ModelOutputs:
             line = f"mipaudit.query_losses({', '.join(f'{k}={v}' for k, v in given.items())})"
         else:
             typed = (f"--{k.replace('_', '-')} {shlex.quote(v)}" for k, v in given.items())
-            line = f"mipaudit query losses {' '.join(typed)} -o {'model_' * same}losses.csv"
+            line = f"mipaudit query losses {' '.join(typed)} -o {shlex.quote(written)}"
         told = request.member_value is None and source.member_column in words.CANDIDATES
         narrowed = (request.where, request.unit_column, request.key_column)
         needs = {

@@ -66,7 +66,7 @@ def test_commands_that_audit_say_the_same_of_a_models_outputs(mipaudit, tmp_path
     commands.append(["summarize", "-o", "x.summary"])
     assert len({mipaudit(*words, "said.csv").stderr for words in commands}) == 1
     line, name = refused(mipaudit("estimate", "said.csv"))
-    assert line == ["query", "losses", "--probabilities", "said.csv", "-o", "losses.csv"]
+    assert line == ["query", "losses", "--probabilities", "said.csv", "-o", "said_scores.csv"]
     assert mipaudit("estimate", "said.csv", "--score-col", name).returncode == 0
     as_json = mipaudit("estimate", "said.csv", "-f", "json")
     assert json.loads(as_json.stderr)["error"]["code"] == "class_probabilities"
@@ -121,10 +121,10 @@ def test_the_command_that_is_printed_makes_the_losses_of_the_true_class(
 def test_members_and_holdout_in_files_of_their_own(mipaudit, tmp_path):
     table = outputs(classes=5, member=None).round(3)
     table[:130].to_csv(tmp_path / "in.csv", index=False)
-    table[130:].to_csv(tmp_path / "losses.csv", index=False)
-    line, _ = refused(mipaudit("attack", "--members", "in.csv", "--holdout", "losses.csv"))
+    table[130:].to_csv(tmp_path / "out.csv", index=False)
+    line, _ = refused(mipaudit("attack", "--members", "in.csv", "--holdout", "out.csv"))
     assert mipaudit(*line).returncode == 0
-    assert line[-1] == "model_losses.csv", "the input is not written over"
+    assert line[-1] == "in_scores.csv", "the input is not written over"
     assert len(pd.read_csv(tmp_path / line[-1])) == 260
 
 
@@ -137,17 +137,24 @@ def test_what_query_losses_lacks_is_said(audit):
         assert words in done.stderr
 
 
+@pytest.mark.parametrize("names", [["p_malignant", "p_benign"], ["yes", "no"], None])
+def test_two_classes_beside_a_label_of_any_name_are_a_models_outputs(audit, names):
+    table = outputs(classes=2, names=names, label=None)
+    table["diagnosis"] = np.where(table.iloc[:, 0] > 0.5, "malignant", "benign")
+    refused(audit(table, "--max-advantage", "0.3"))
+
+
 @pytest.mark.parametrize(
     "table",
     [
-        outputs(classes=2, label=None),
+        outputs(classes=2, label=None, names=["p_in", "p_out"]),
         outputs(rows=19),
         outputs().round(0).assign(prob_0=lambda one: 1.0 - one.prob_1 - one.prob_2 - one.prob_3),
         outputs().assign(prob_0=0.25, prob_1=0.25, prob_2=0.25, prob_3=0.25, loss=np.arange(260.0)),
         outputs(names=["a", "b", "c", "d"]).drop(columns="b"),
         outputs(classes=12).assign(prob_0=lambda one: one.prob_0 / 2),
     ],
-    ids=["two without a label", "19 rows", "one-hot", "constant", "part of them", "no sum"],
+    ids=["what an attack says", "19 rows", "one-hot", "constant", "part of them", "no sum"],
 )
 @pytest.mark.parametrize("float_format", [None, "%.2f"])
 def test_other_columns_are_audited(audit, table, float_format):
@@ -241,7 +248,7 @@ def test_a_lone_column_beside_a_label_may_be_an_output(audit, name):
     done = audit(table, "-f", "json", command="check")
     if name in {"p", "risk"}:
         assert ("class_probability", False) in findings(done)
-        assert "mipaudit query losses --probabilities said.csv -o losses.csv" in done.stdout
+        assert "mipaudit query losses --probabilities said.csv -o said_scores.csv" in done.stdout
     else:
         assert "class_probability" not in done.stdout
     unlabelled = audit(table.drop(columns="label"), "-f", "json", command="check")
