@@ -47,11 +47,11 @@ LAYOUT: Final = Layout(
             "Records by the risk of their cell",
             "exposure",
             (
-                Column("risk of at least", "{low:number}"),
-                Column("surely: members", "{at_least_members:count}"),
-                Column("holdout", "{at_least_holdout:count}"),
-                Column("best estimate: members", "{members:count}"),
-                Column("holdout", "{holdout:count}"),
+                Column("risk at least", "{low:number}"),
+                Column("members, surely", "{at_least_members:count}"),
+                Column("holdout, surely", "{at_least_holdout:count}"),
+                Column("members, best", "{members:count}"),
+                Column("holdout, best", "{holdout:count}"),
             ),
             words=1,
             caption="Records by the risk of their cell: [0 is even odds, {guessing:best} blind "
@@ -59,8 +59,8 @@ LAYOUT: Final = Layout(
             legend="Records by the risk of their cell: [0 even odds, {guessing:best} guessing, 1 "
             "certain][0 reveals nothing, 1 is certain{guessing:unless}].",
             short=None,
-            note="Surely: the lower limit of the cell is that high. Each row includes the records "
-            "of the rows above it.",
+            note="Surely: the lower limit of the cell is that high; best: its best estimate is. "
+            "Each row includes the records of the rows above it.",
         ),
         OPEN_LIMITS,
         Table(

@@ -14,8 +14,8 @@ _PHRASES: Final = {
     "NO_VERDICT": " No limit was given: no verdict.",
     "NEITHER": " No limit was set, so this page neither passes nor fails the release.",
     "BLIND": "[ (blind guessing: {baseline:best})]",
-    "SHARED": "[ (error shared by {sharing:count} {among}; alone: {alone:least})][ (error shared "
-    "by all rows; alone: {alone_of_all:least})]",
+    "SHARED": "[ ({sharing:count} {among} share the confidence; alone: {alone:least})][ (all rows "
+    "share the confidence; alone: {alone_of_all:least})]",
     "COPIED": "[Exact copies of records are in the release{copied:said}. ]",
     "NO_LEAK": "[ apart from these{copied:said}]: the advantage with {score:quoted} is at least "
     "{lower:least}{SHARED}{BLIND}[, at most {upper:most} {against:class}].{NO_VERDICT}",
@@ -118,8 +118,9 @@ ESTIMATE: Final[Texts] = {
     "right_most_kind": "{KIND}{upper:right_most} times in 100, and cleverer attackers may be right "
     "more often",
     # Remarks.
-    "error_shared": "{score:quoted}: 'at least' allows for [{sharing:count} {among} at once; "
-    "audited alone: {alone:least}][all rows at once; audited alone: {alone_of_all:least}].",
+    "error_shared": "{score:quoted}: [{sharing:count} {among} share the confidence; alone, it has "
+    "at least {alone:least}][all rows share the confidence; alone, it has at least "
+    "{alone_of_all:least}].",
     "verdict_shares_error": "~ The verdict divides the error among its own limits, so these can "
     "differ a little from the limits in the tables.",
     "auc_implies": "~ The AUC of {score:quoted} is at least {lower:least}, above chance. It "

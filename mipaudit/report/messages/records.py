@@ -75,7 +75,8 @@ RECORDS: Final[Texts] = {
     "risk_of_one_cell": "This risk is the largest of all cells. The advantage of mipaudit estimate "
     "is an average over all records.",
     "in_listed_cells": "{members:members} and {holdout:holdout} are in cells listed with a risk "
-    "above {tau:number} (about {fdr:percent} of these cells may truly have a lower risk).",
+    "above {tau:number} (on average, at most {fdr:percent} of these cells are "
+    "listed by mistake).",
     "groups_better": "The same attack works surely better than in the rest in: {groups:names}.",
     "groups_worse": "The same attack works surely worse than in the rest in: {groups:names}.",
     "no_group_differs": "No group, of {groups:count}, is shown to differ from the rest.",

@@ -9,7 +9,7 @@ from mipaudit.report.messages.told import Entry, Texts, entries
 _LITTLE: Final = "Showing little does not prove that little leaks."
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
-    "OF": "[ ({alike:count} of {limits:count} limits)]",
+    "OF": "[ in {alike:count} of {limits:count} checks]",
     "LIMIT": ", limit {limit:number}",
     "BESIDE": "[, assuming that {assuming}][, with {waived:count} {waived:waiver|waivers}][; "
     "records appear in the release unchanged{copies:said}][; columns that may be scores were left "
@@ -114,7 +114,7 @@ LINES: Final[Texts] = {
     "beside_verdict": "[accepted by {person} until {expires}\n{status:said}][the waiver by "
     "{person} expired after {expires}\n{status:unless}][needs about "
     "{records_to_settle:count} records\n][assuming that {assuming}\n][a waiver matches no "
-    "limit\n{unmatched:said}][{alike:count} of {limits:count} limits {alike:is|are} "
+    "limit\n{unmatched:said}][{alike:count} of {limits:count} checks {alike:is|are} "
     "{verdict:status}\n]",
 }
 
