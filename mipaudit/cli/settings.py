@@ -497,18 +497,17 @@ class Settings:
         }
         for name, value, what in _EXCUSES:
             if name in of_variables and of_variables[name].value == value:
-                yield f"{of_variables[name].where} is set: {what}."
-        if config:
-            yield from _over(config, self.command, of_variables)
+                yield f"{of_variables.pop(name).where} is set: {what}."
+        yield from _over(config, self.command, of_variables)
 
 
-def _over(config: ConfigFile, command: str, of_variables: Collection[str]) -> Iterator[str]:
-    """Yield which variables go before keys of the file that can change an answer or must be there.
+def _over(config: ConfigFile | None, command: str, of_variables: Collection[str]) -> Iterator[str]:
+    """Yield which variables can change an answer, and whether they go before keys of the file.
 
-    What only says how an answer is shown is no news.
+    What only says how an answer is shown is no news, nor a limit that the answer names.
     """
     own = keys_of(command)
-    tables = (config.table, config.table.get(command))
+    tables = (config.table, config.table.get(command)) if config else ()
     keys = {key.replace("-", "_") for table in tables if isinstance(table, dict) for key in table}
     set_ = [
         key
@@ -518,8 +517,10 @@ def _over(config: ConfigFile, command: str, of_variables: Collection[str]) -> It
     if _AGAINST not in own and os.environ.get(variable_name(_AGAINST)):
         set_.append(_AGAINST)  # of limits on groups
     for key in set_:
-        if key in keys:
+        if config and key in keys:
             yield f"{variable_name(key)} overrides '{key}' in {config.shown}."
+        elif key not in LIMITS:
+            yield f"{variable_name(key)} is set."
 
 
 def _with_attackers(config: ConfigFile, own: Keys) -> ConfigFile:

@@ -328,6 +328,7 @@ def test_the_input_that_a_file_beside_it_chooses_is_said(run, work):
         ("MAX_ADVANTAGE=0.9", (), 0, "MIPAUDIT_MAX_ADVANTAGE overrides"),
         ("MAX_ADVANTAGE=0.9", ("--max-advantage", "0.05"), 1, ""),
         ("MAX_ETA=0.4", (), 1, ""),
+        ("AGAINST=thresholds", (), 1, "MIPAUDIT_AGAINST is set"),
         ("JOBS=2", (), 1, ""),
         ("REQUIRE_POLICY=false", (), 1, "MIPAUDIT_REQUIRE_POLICY overrides"),
         ("CONFIG=other.toml", (), 0, "MIPAUDIT_CONFIG is set"),

@@ -47,7 +47,7 @@ def test_up_to_eight_scores_have_a_line_each_in_24_lines(count, options):
         if options:
             word = {"met": "MET", "not_met": "NOT MET", "inconclusive": "INCONCLUSIVE"}
             alike = sum(one.status == report.verdict.status for one in report.policy)
-            of = f" ({alike} of {count} limits)" if count > 1 else ""
+            of = f" in {alike} of {count} checks" if count > 1 else ""
             assert lines[0].startswith(f"{word[report.verdict.status]}{of}: ")
         assert "--full" in lines[-1]
 

@@ -229,8 +229,8 @@ def test_where_scores_share_the_error_their_figure_says_so(leaks, given):
     report = mipaudit.estimate(frame, **given)
     alone = mipaudit.estimate(frame, score_col=report.design.score_columns[0], **given)
     (row,) = (one for one in advantages(alone) if one.attackers == "any")
-    assert re.search(rf"{len(leaks)} scores\b.* alone: {lower_text(row.lower)}", brief(report))
-    assert "alone: " not in brief(alone)
+    assert re.search(rf"{len(leaks)} scores share .*alone\D+{lower_text(row.lower)}", brief(report))
+    assert "share the confidence" not in brief(alone)
     assert alone.design.alone is None
 
 
