@@ -11,7 +11,7 @@ _LITTLE: Final = "Showing little does not prove that little leaks."
 _PHRASES: Final = {
     "OF": "[ in {alike:count} of {limits:count} checks]",
     "LIMIT": ", limit {limit:number}",
-    "BESIDE": "[, assuming that {assuming}][, with {waived:count} {waived:waiver|waivers}][; "
+    "BESIDE": "[, assuming that {assuming}][, with {waived:count} accepted by waiver][; "
     "records appear in the release unchanged{copies:said}][; columns that may be scores were left "
     "out{left_out:said}][; a waiver matches no limit{unmatched:said}]: {reason}.",
     "BETWEEN": "{quantity:checked}[ at least {lower:least}][, at most {upper:most} "

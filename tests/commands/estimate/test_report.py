@@ -200,7 +200,9 @@ def test_a_waiver_is_never_missing(until):
     report, ended = audit(2.0, max_advantage=0.1, max_eta=0.49, waivers=[waiver]), until < "2900"
     assert report.answer.code == ("answer_not_met" if ended else "answer_waived")
     assert report.answer.get("waived") == (None if ended else 1)
-    said = "; the waiver by A expired after 2020-01-01" if ended else ", with 1 waiver: "
+    said = (
+        "; the waiver by A expired after 2020-01-01" if ended else ", with 1 accepted by waiver: "
+    )
     assert said in brief(report)
 
 

@@ -207,7 +207,7 @@ def test_the_verdict_says_what_is_waived_assumed_or_not_limited():
     report["policy"][0]["waived"] = WAIVER
     report["verdict"] |= {"status": "waived", "waived": 1, "assuming": "all is well"}
     found = annex(json.dumps(report).encode())["verdict"]
-    assert ", assuming that all is well, with 1 waiver" in found["says"]
+    assert ", assuming that all is well, with 1 accepted by waiver" in found["says"]
     assert "Of a pilot." in found["judged"][0]["why"]
 
     verdicts = annex(stored("rejudged"), stored("shift"))["verdict"]["beside"]
