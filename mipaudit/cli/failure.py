@@ -220,6 +220,7 @@ _INSTEAD: Final = {
     "completion": "Did you mean mipaudit --install-completion?",
 }
 _MOST: Final = 5
+_LISTS: Final = "See `mipaudit --help`, or look a word up: `mipaudit help WORD`."
 _NO_COMMAND: Final = re.compile(r"No such command '(.*?)'", re.DOTALL)
 _EXTRA: Final = re.compile(r"extra argument\S* \((.*)\)", re.DOTALL)
 _NO_CHOICE: Final = re.compile(r"'([^']*)' is not one of")
@@ -328,7 +329,7 @@ def _of_others(option: str, name: str, owners: list[str]) -> str:
     return f"{option} is an option of {listed}, not of {name}."
 
 
-def _for_command(word: str, words: Sequence[str]) -> str | None:
+def _for_command(word: str, words: Sequence[str]) -> str:
     if word in _INSTEAD:
         return _INSTEAD[word]
     found = BY_NAME.get(MEANT.get(word, "")) or BY_NAME.get(f"query {word}")
@@ -345,8 +346,8 @@ def _for_command(word: str, words: Sequence[str]) -> str | None:
     if close:
         return f"Did you mean mipaudit {close}?"
     # By name: the lookup loads the program, which loads this.
-    known = named("mipaudit.cli.lookup:looked_up")(word)
-    return f"`mipaudit help {word}` says what it is." if known else None
+    looked_up = named("mipaudit.cli.lookup:looked_up")
+    return f"`mipaudit help {word}` says what it is." if looked_up(word) else _LISTS
 
 
 def _meant(command: str, summary: str) -> str:

@@ -135,13 +135,13 @@ def read_config(path: str) -> ConfigFile:
     """
     content = _content(path, asked=True)
     if content is None:
-        raise refused(f"There is no file {_quoted(path)}.", "See --config.")
+        raise refused(f"There is no file {_quoted(path)}.", "Name another with --config.")
     data, foreign, _ = content
     table = _parsed(path, data)
     inner = _tool_table(path, table)
     in_project = os.path.basename(path) == PROJECT_FILE  # noqa: PTH119 - see `_folders`
     if inner is None and in_project:
-        raise refused(f"The file {_quoted(path)} has no [tool.mipaudit].", "See --config.")
+        raise refused(f"The file {_quoted(path)} has no [tool.mipaudit].", "Add that table first.")
     if inner is not None and not in_project and set(table) != {"tool"}:
         raise refused(
             f"The file {_quoted(path)} has settings at its top and under [tool.mipaudit].",
@@ -248,7 +248,7 @@ def _tool_table(name: str, table: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     found = tool.get("mipaudit")
     if found is not None and not isinstance(found, dict):
-        raise refused(f"tool.mipaudit in {_quoted(name)} is not a table.")
+        raise refused(f"tool.mipaudit in {_quoted(name)} must be a table: [tool.mipaudit].")
     plain = {key: re.sub(r"[\W_]", "", key).lower() for key in tool if key != "mipaudit"}
     near = next((key for key, letters in plain.items() if letters == "mipaudit"), None)
     if near is not None:

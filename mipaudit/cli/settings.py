@@ -188,7 +188,7 @@ def _tidied(config: ConfigFile, table: Mapping[str, Any], place: str) -> dict[st
     for key, value in table.items():
         tidy = key.replace("-", "_")
         if tidy in found:
-            raise refused(f"'{place}{tidy}' is set twice in '{config.name}'.")
+            raise refused(f"'{place}{tidy}' is set twice in '{config.name}'.", "Keep one.")
         found[tidy] = value
     return found
 

@@ -176,8 +176,8 @@ def joint_score(
     if known is None and asked:
         raise InputError(
             "too_many_values",
-            f"A discrete vector score may have at most {MOST_PATTERNS_ASKED} combinations "
-            "among the rows that choose the cells; this one has more, or none.",
+            f"A discrete vector score may have at most {MOST_PATTERNS_ASKED} combinations of "
+            "values in the rows that set the cells; this one has more, or none.",
             "Leave `discrete` out.",
         )
     return None if known is None else DerivedScore(form="joint", fitted=known, scale=None)

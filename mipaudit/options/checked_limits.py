@@ -110,7 +110,7 @@ class ListedWaiver(_Of):
         require(
             all(any(map(str.isalnum, text)) for text in (self.reason, self.person)),
             "waivers",
-            "'reason' and 'person' must say something.",
+            "'reason' and 'person' must not be empty.",
         )
         require(
             not {*"*?"} & {*(self.score or "")},
@@ -337,7 +337,7 @@ def _require_metric_limit(metric: "Metric", limit: float) -> None:
         lowest < limit < highest,
         "max_metric",
         f"The limit on '{metric.name}' must be above {lowest:g}, which blind guessing "
-        f"reaches at this prior, and below {highest:g}, which nobody passes.",
+        f"reaches at this prior, and below {highest:g}, which nobody can exceed.",
         "A larger value is a better attacker; a cost is given as its negative.",
     )
 

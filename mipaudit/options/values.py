@@ -281,7 +281,7 @@ def numbers(given: str | Iterable[float]) -> tuple[float, ...]:
         parts = given.split(",") if isinstance(given, str) else map(_plain, given)
         return tuple(map(float, parts))
     except (TypeError, ValueError):
-        raise ValueError("takes numbers, with commas between where typed") from None
+        raise ValueError("takes numbers, typed with commas between them") from None
 
 
 def _plain(number: Given) -> Given:
@@ -298,7 +298,7 @@ def whole_numbers(given: str | Iterable[int]) -> tuple[int, ...]:
     """
     found = numbers(given)
     if not all(number.is_integer() for number in found):
-        raise ValueError("takes whole numbers, with commas between where typed")
+        raise ValueError("takes whole numbers, typed with commas between them")
     return tuple(map(int, found))
 
 
@@ -339,7 +339,7 @@ def operating_point(given: str | Sequence[float]) -> tuple[float, float]:
         tpr, fpr = (float(part) for part in parts)
     except (TypeError, ValueError):
         raise ValueError(
-            "takes a true-positive rate and a false-positive rate, with @ between where typed",
+            "takes a true-positive rate and a false-positive rate, typed with @ between them",
             _meant_point(given)
             or "For example 0.02@0.001: at most 2% of members at a false-positive rate of 0.1%.",
         ) from None

@@ -102,7 +102,7 @@ def from_json(data: bytes | str) -> AnyReport:
         _fields(report)
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError):
         raise bad_report(
-            "The report says something that this version of mipaudit has no sentence for."
+            "The report holds a message that this version of mipaudit does not know."
         ) from None
     if report.lacking:
         raise bad_report(
@@ -154,7 +154,7 @@ def _with_sentences(part: Any) -> Any:  # noqa: ANN401 - of a report
 
 
 class NameTwiceError(ValueError):
-    """An object of JSON has two members of one name: of two, readers take either."""
+    """An object of JSON has the same key twice: of two, programs read either."""
 
 
 def read_once(data: bytes | str) -> Any:  # noqa: ANN401 - whatever JSON holds
@@ -185,7 +185,7 @@ def _kind(data: bytes) -> Kind:
         found = read_once(data)
     except NameTwiceError:
         raise bad_report(
-            "The file has two members of one name in one object: readers differ in which counts."
+            "The file has the same key twice in one object, so programs may read it differently."
         ) from None
     except (ValueError, RecursionError):
         text = "The file is neither the JSON of a report nor its page."

@@ -60,7 +60,7 @@ def places(model: Any, labels: NDArray[Any]) -> Places:  # noqa: ANN401
 
     classes = getattr(model, "classes_", None)
     if classes is None or isinstance(classes, list):
-        raise UsageError("no_classes", "The model is no classifier of one label.", hint=_FIT)
+        raise UsageError("no_classes", "The model does not give a record one class.", hint=_FIT)
     at: Places = pd.Index(classes).get_indexer(pd.Index(labels))
     return at
 

@@ -387,8 +387,8 @@ def is_discrete(values: Floats, kind: ScoreKind, *, asked: bool) -> bool:
         if distinct.size > _MOST_VALUES_ASKED:
             raise InputError(
                 "too_many_values",
-                f"A discrete score may have at most {_MOST_VALUES_ASKED} distinct values "
-                "among the rows that choose the cells; this one has more.",
+                f"A discrete score may have at most {_MOST_VALUES_ASKED} distinct values in the "
+                "rows that set the score ranges; this one has more.",
                 "Leave `discrete` out, or choose another column with `score_col`.",
             )
         return True

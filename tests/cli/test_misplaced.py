@@ -117,7 +117,7 @@ TWICE = "': The option is given twice"
         ("lira", "Did you mean mipaudit query lira ("),
         ("nn", "Did you mean mipaudit query nn ("),
         ("estimat", "Did you mean mipaudit estimate?"),
-        ("xyzzy", "See `mipaudit --help`."),
+        ("xyzzy", "See `mipaudit --help`, or look a word up: `mipaudit help WORD`."),
         ("s.csv --prior 0.1", "comes first: mipaudit estimate s.csv --prior 0.1"),
         ("a/*.parquet", "comes first: mipaudit estimate 'a/*.parquet'"),
         ("one.summary", "comes first: mipaudit estimate one.summary"),

@@ -57,7 +57,7 @@ NO_LIMITS = {
 DAYS = ("soon", 20270101, "20270101", "2027-W05", "2027-02-30")
 NO_WAIVERS = {
     "must be a day": [{**WAIVER, "expires": day} for day in DAYS],
-    "must say something": [{**WAIVER, "reason": "\u200b-"}, {**WAIVER, "person": " "}],
+    "must not be empty": [{**WAIVER, "reason": "\u200b-"}, {**WAIVER, "person": " "}],
     "must be a text": [{**WAIVER, "person": 3}],
     "names must be exact": [{**WAIVER, "score": one} for one in ("lo*", "los?")],
     "lacks the key 'expires'": [{key: WAIVER[key] for key in ("quantity", "reason", "person")}],

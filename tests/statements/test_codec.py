@@ -144,7 +144,7 @@ def test_a_name_that_stands_twice_is_refused_wherever_it_stands(name):
     data = (REPORTS / f"{name}.json").read_bytes()
     for place, twice in TWICE.items():
         for one in twice:
-            with pytest.raises(InputError, match="two members of one name"):
+            with pytest.raises(InputError, match="the same key twice"):
                 from_json(data.replace(place, one, 1))
 
 

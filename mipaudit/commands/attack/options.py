@@ -45,7 +45,7 @@ class _Attack(Sides):
         if self.member_side != "auto":
             raise UsageError(
                 "member_side",
-                "With residuals, the size is attacked, which is low for members.",
+                "Residuals are attacked by their size: a small one points to a member.",
                 "Leave `member_side` out.",
             )
 

@@ -126,7 +126,7 @@ def _success_at(given: Any) -> tuple[float, float]:  # noqa: ANN401
         return operating_point(given)
     except ValueError:
         raise ValueError(
-            "takes a success and a baseline, with @ between where typed",
+            "takes a success and a baseline, typed with @ between them",
             "For example 0.2@0.1: what is guessed right in 10% of cases without the record, in at "
             "most 20% with it.",
         ) from None
@@ -481,7 +481,7 @@ def _check_attack(asked: BoundsOptions) -> None:
         "Give all counts of an attack, `tp`, `fn`, `fp` and `tn`, and no rates.",
     )
     hint = "Give `tpr` and `fpr`, or the counts `tp` `fn` `fp` `tn`."
-    require(bool(counts) or len(rates) == len(_RATES), "attack", "An attack has two rates.", hint)
+    require(bool(counts) or len(rates) == len(_RATES), "attack", "An attack needs two rates.", hint)
     require(
         not counts or bool((asked.tp or asked.fn) and (asked.fp or asked.tn)),
         "attack",

@@ -306,9 +306,9 @@ def require_fresh_coins(
             return
     raise InputError(
         "shared_coins",
-        "The runs of `run_col` include the same canaries too often: with fresh coins for each run, "
-        "that happens less than once in 1,000 audits.",
-        "Runs with shared coins are not one audit. Audit one of them, with `where`.",
+        "The runs of `run_col` include the same canaries too often: if each run drew its "
+        "canaries independently, this would happen less than once in 1,000 audits.",
+        "Runs that share one draw are not one audit. Audit one of them, with `where`.",
     )
 
 
@@ -336,8 +336,8 @@ def require_one_share(runs: NDArray[np.uint64], included: Bools) -> None:
         return
     raise InputError(
         "unlike_shares",
-        "The runs of `run_col` include different shares of their canaries: with equal coins, that "
-        "happens less than once in 1,000 audits.",
+        "The runs of `run_col` include different shares of their canaries: if all runs included "
+        "a canary with the same probability, this would happen less than once in 1,000 audits.",
         "Audit runs with different shares separately, each with `where` and `inclusion_rate`.",
     )
 

@@ -365,7 +365,7 @@ def _require_class(source: AuditedInput, against: Attackers | None, score: str |
             "no_such_class",
             f"Attackers '{against}' exist only for scores of several numbers, but "
             f"'{safe_name(scalars[0].name)}' is a single one.",
-            "Name the others alone, or judge the scores in separate runs.",
+            "Name only scores of several numbers, or judge the scores in separate runs.",
         )
     if not vectors:
         return

@@ -157,7 +157,7 @@ def _of_frame(frame: "pd.DataFrame", asked: EstimateManyOptions) -> _NamedAudits
             "Each must be there once and hold numbers, texts or dates.",
         ) from None
     if not names.size:
-        raise UsageError("scores", "The frame has no rows.", "Give it some.")
+        raise UsageError("scores", "The frame has no rows.", "Was it filtered?")
     return [(rows.drop(columns=by), None, None) for _, rows in groups], names
 
 
@@ -168,7 +168,7 @@ def _of_array(asked: EstimateManyOptions) -> _NamedAudits:
     if isinstance(asked.scores, (str, PathLike)):
         raise UsageError(
             "scores",
-            "The scores are the name of a file, and estimate_many takes what is in it.",
+            "The scores are a file name, but estimate_many needs the scores themselves.",
             "Read it first: estimate_many(pandas.read_csv(...), by=...). by names the "
             "columns that tell the audits apart.",
         )
@@ -186,7 +186,7 @@ def _of_array(asked: EstimateManyOptions) -> _NamedAudits:
         raise UsageError(
             "scores",
             f"The scores must be an array of shape (audits, rows), not {scores.shape}.",
-            "One audit is scores[None, :]; rows of unlike number go into a frame with `by`.",
+            "One audit is scores[None, :]; audits of different lengths go into a frame with `by`.",
         )
     member = _member(asked.member, scores.shape)
     pairs = zip(scores, member, strict=True)
@@ -201,7 +201,7 @@ def _member(given: Any, shape: tuple[int, ...]) -> "Bools":  # noqa: ANN401 - as
     if given is None:
         raise UsageError(
             "member",
-            "It is not given who is a member.",
+            "No membership is given.",
             "Give member=, an array of shape (rows,) or (audits, rows).",
         )
     member = np.asarray(given)
@@ -289,7 +289,7 @@ def _count(audit: _Audit, asked: EstimateManyOptions, workers: Workers) -> _Coun
         if len(source.columns) != 1:
             raise UsageError(
                 "several_scores",
-                f"An audit is of one score, and there are {len(source.columns)}.",
+                f"Each audit takes one score, but there are {len(source.columns)}.",
                 "Choose one with `score_col`.",
             )
         seed = settle_seed([source], asked.chosen_seed, hash_inputs=False)

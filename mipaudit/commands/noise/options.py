@@ -246,8 +246,8 @@ def check_release(asked: NoiseOptions, release: str) -> None:
     if asked.splits is None:
         raise UsageError(
             "needs_splits",
-            "Noise is added by its calibration on random splits.",
-            "Give the splits, too: `from`.",
+            "To add noise to a release, its random splits are needed.",
+            "Give them with `from` FILE.",
         )
     _refuse_shared_stdin(asked.splits, asked.pairs, release)
 

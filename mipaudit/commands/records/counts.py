@@ -248,7 +248,7 @@ def choose_groups(
     if not kept:
         raise InputError(
             "no_group",
-            f"No group has {least} members and as many holdout records.",
+            f"No group has at least {least} members and {least} holdout records.",
             "Name fewer columns, or lower `min_cell`.",
         )
     names = [

@@ -40,7 +40,7 @@ class DpSgd:
         _check_noise(self.noise_multiplier)
         if not LEAST_SAMPLING <= self.q <= 1:
             raise UsageError(
-                "bad_sampling", f"The sampling probability q must be in [{LEAST_SAMPLING:g}, 1]."
+                "bad_sampling", f"The sampling probability q must be from {LEAST_SAMPLING:g} to 1."
             )
         _check_count(self.steps, "The number of steps")
 
@@ -100,10 +100,10 @@ class ApproximatePart:
         """
         if not 0 <= self.epsilon <= LARGEST_EPSILON:
             raise UsageError(
-                "bad_epsilon", f"epsilon in a composition must be in [0, {LARGEST_EPSILON:g}]."
+                "bad_epsilon", f"epsilon in a composition must be from 0 to {LARGEST_EPSILON:g}."
             )
         if not 0 <= self.delta < 1:
-            raise UsageError("bad_delta", "delta in a composition must be in [0, 1).")
+            raise UsageError("bad_delta", "delta in a composition must be at least 0 and below 1.")
         _check_count(self.count)
 
 
@@ -129,7 +129,7 @@ class ResponsePart:
             UsageError: ``bad_truth``, ``bad_categories``, ``bad_count``.
         """
         if not 0 < self.truth < 1:
-            raise UsageError("bad_truth", "The probability of the true answer must be in (0, 1).")
+            raise UsageError("bad_truth", "The truth probability must be above 0 and below 1.")
         if not (_is_whole(self.categories) and self.categories >= 2):  # noqa: PLR2004 - two answers
             raise UsageError("bad_categories", "categories must be a whole number of at least 2.")
         _check_count(self.count)
@@ -154,13 +154,13 @@ def _check_noise(noise_multiplier: float) -> None:
     if not LEAST_NOISE <= noise_multiplier <= MOST_NOISE:
         raise UsageError(
             "bad_noise_multiplier",
-            f"The noise multiplier must be in [{LEAST_NOISE:g}, {MOST_NOISE:g}].",
+            f"The noise multiplier must be from {LEAST_NOISE:g} to {MOST_NOISE:g}.",
         )
 
 
 def _check_count(count: int, what: str = "The count") -> None:
     if not (_is_whole(count) and 1 <= count <= MOST_STEPS):
-        raise UsageError("bad_count", f"{what} must be a whole number in [1, {MOST_STEPS}].")
+        raise UsageError("bad_count", f"{what} must be a whole number from 1 to {MOST_STEPS}.")
 
 
 def _is_whole(count: object) -> bool:

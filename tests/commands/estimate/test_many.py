@@ -135,7 +135,7 @@ FRAME = pd.DataFrame({"score": X[0], "member": M, "part": np.arange(20) // 10})
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"scores": X}, "It is not given who is a member"),
+        ({"scores": X}, "No membership is given"),
         ({"scores": X, "member": M[:3]}, r"shape \(3,\), and the scores have \(2, 20\)"),
         ({"scores": X, "member": M * 2}, "must be bool, or hold 0 and 1"),
         ({"scores": X, "member": np.ma.masked_array(M, mask=M)}, "must be bool, or hold 0 and 1"),

@@ -159,7 +159,7 @@ REFUSED = [
     *((replaced("model.bin", name), "is not beside it|is no file") for name in ELSEWHERE),
     (waiting, "is not beside it"),
     *((replaced(*pair), "not one from mipaudit render") for pair in SCHEMA.items()),
-    (replaced('"result"', '"result": "PASSED", "result"'), "two members of one name"),
+    (replaced('"result"', '"result": "PASSED", "result"'), "the same key twice"),
     (replaced('"configuration": [', '"configuration": ["\\ud800",'), "no command writes"),
 ]
 

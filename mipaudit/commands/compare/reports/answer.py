@@ -305,7 +305,7 @@ def _against(told: Sequence[tuple[Row, Row, Row]], asked: Against | None) -> Aga
     hint = f"Try `against` {common[0]}." if common else "Compare fewer scores, or the score files."
     what = "any class" if asked is None else f"the class '{asked}'"
     raise UsageError(
-        "against", f"For {what}, some report has no upper limit of some score's advantage.", hint
+        "against", f"For {what}, some report lacks an upper limit on a score's advantage.", hint
     )
 
 
