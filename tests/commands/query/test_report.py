@@ -70,4 +70,4 @@ def test_scores_of_a_model_are_listed_with_what_to_run_next(mipaudit):
     assert len(lines) <= 30
     assert max(map(len, lines)) <= 80
     assert lines[0].startswith("7 scores made from 886 members and 911 holdout records.")
-    assert "Next: mipaudit estimate FILE, with the file of these scores" in lines
+    assert "Next: mipaudit estimate FILE --score-col NAME, for the score that matters" in lines

@@ -26,7 +26,7 @@ LAYOUT: Final = Layout(
         ),
         Table("", "curves", (), picture="bins"),
     ),
-    following="mipaudit estimate FILE, with the file of these scores",
+    following="mipaudit estimate FILE --score-col NAME, for the score that matters",
     untold="scores were made, and nothing was judged",
     title="Scores made from a model",
 )
