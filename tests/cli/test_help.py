@@ -177,7 +177,7 @@ FOUND = {
     "disclosure risk": "mipaudit estimate, on scores of what",
     "overfitting": "mipaudit attack on a loss shows the gap",
     "sample size": "how many records would settle",
-    "compare models": "then mipaudit compare",
+    "compare models": "mipaudit estimate on a column for each",
     "differencing": "out of scope; nearest: mipaudit bounds",
     "wp29": "answered in part",
     "checkpoints": "then mipaudit compare",

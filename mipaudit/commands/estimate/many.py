@@ -165,18 +165,19 @@ def _of_array(asked: EstimateManyOptions) -> _NamedAudits:
     import numpy as np
     import pandas as pd
 
-    if isinstance(asked.scores, (str, PathLike)):
+    scores = asked.scores
+    names = scores if isinstance(scores, (list, tuple)) else [scores]
+    if any(isinstance(name, (str, PathLike)) for name in names):
         raise UsageError(
             "scores",
-            "The scores are a file name, but estimate_many needs the scores themselves.",
-            "Read it first: estimate_many(pandas.read_csv(...), by=...). by names the "
-            "columns that tell the audits apart.",
+            "The scores are names of files, but estimate_many needs the scores themselves.",
+            "Read them into one frame: pandas.concat({file: pandas.read_csv(file) for file in "
+            'files}, names=["file"]).reset_index("file"), and give by="file".',
         )
     if asked.by:
         raise UsageError(
             "by", "An array has no columns to split it by.", "Leave `by` out, or give a frame."
         )
-    scores = asked.scores
     if not isinstance(scores, np.ma.MaskedArray):  # whose masks say what is missing
         try:
             scores = np.asarray(scores)

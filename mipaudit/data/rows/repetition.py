@@ -94,7 +94,7 @@ def files_hint(source: ScoreSource, most: int) -> str:
 
 # What files are called that are parts of one data set: by a word, or by numbers or a hash alone.
 _PART: Final = re.compile(
-    r"(?<![a-z])(?:part(?:ition)?|shard|chunk|batch|block|slice|piece|page|rank|worker|site|of)"
+    r"(?<![a-z])(?:part(?:ition)?|shard|chunk|block|slice|piece|page|worker|site|of)"
     r"(?![a-z])|^[\W\d_]+$|^[0-9a-f-]{16,}$"
 )
 

@@ -225,7 +225,7 @@ def match_rows(inputs: Sequence[Rows], names: Sequence[str]) -> tuple[Rows, tupl
         raise InputError(
             "membership_differs",
             f"Records that are members in one input and holdout records in another: {differing:,}.",
-            "Was membership the same when the inputs were made?",
+            "If each input is of another model with other members, leave `key_col` out.",
         )
     if members[0].all() or not members[0].any():
         found_only, missing = ("members", "holdout") if members[0].any() else ("holdout", "members")
