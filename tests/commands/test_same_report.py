@@ -174,7 +174,9 @@ def test_strict_takes_a_fresh_seed_and_only_then_says_proved(frame):
         mipaudit.estimate(frame, seed=0, **settings),
     )
     assert fresh.provenance.seed_origin == "fresh"
-    assert any("proved over the draw of the seed" in told(one) for one in fresh.limitations)
+    assert any(
+        "proved for a seed that is drawn at random" in told(one) for one in fresh.limitations
+    )
     assert stated.provenance.seed_origin == "stated"
     said = " ".join(told(one).replace("are not proved at every", "") for one in stated.limitations)
     assert "proved" not in said

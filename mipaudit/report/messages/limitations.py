@@ -27,7 +27,7 @@ _SENTENCES: Final = {
     "a difference.",
     "approximate": "Limits that the full report marks 'approximate' are not proved at every "
     "sample size; the documentation says how often they held in tests. `strict` "
-    "gives limits of the advantage that are proved.",
+    "gives limits of the advantage that hold at every sample size.",
     "strict_limits.fresh": "Limits marked 'finite-sample' are proved for a seed that is drawn at "
     "random. The operating system drew the seed of this run.",
     "strict_limits.summaries": "Limits marked 'finite-sample' are proved over the draw of the seed "
