@@ -8,6 +8,7 @@ from mipaudit.report.messages.told import Texts, entries
 
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
+    "ANY_KEEPS": "In the row of your neighbours, any number keeps",
     "ANY_OF_THESE": "at or below {value:number}:",
     "FOR": " for a sensitivity of {sensitivity:number}",
     "NOISE": "Gaussian noise of standard deviation {noise_sd:number}",
@@ -72,9 +73,9 @@ BOUNDS: Final[Texts] = {
     "figure_certainty": "certainty about one record, at worst",
     "figure_divergence": "{order:number}",
     # What a target needs.
-    "keeps_quantity": "Any one of these keeps {quantity} (prior {prior:number}) {ANY_OF_THESE}",
-    "keeps_tpr_at_fpr": "Any one of these keeps the TPR at FPR {fpr:percent} {ANY_OF_THESE}",
-    "keeps_success": "Any one of these keeps an attacker who guesses right in {baseline:percent} "
+    "keeps_quantity": "{ANY_KEEPS} {quantity} (prior {prior:number}) {ANY_OF_THESE}",
+    "keeps_tpr_at_fpr": "{ANY_KEEPS} the TPR at FPR {fpr:percent} {ANY_OF_THESE}",
+    "keeps_success": "{ANY_KEEPS} an attacker who guesses right in {baseline:percent} "
     "of cases without the record at or below {value:percent}:",
     "keeps_delta": "Any one of these gives ({epsilon:number}, {value:number})-differential "
     "privacy:",
