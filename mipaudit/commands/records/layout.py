@@ -97,7 +97,7 @@ LAYOUT: Final = Layout(
             words=4,
             caption="The most exposed records. As exposed as the last one: {top_tied:count}; which "
             "of these are shown is random. Rows of the input are numbered from 0.",
-            legend="The most exposed records (rows from 0). As exposed as the last: "
+            legend="The most exposed (rows from 0). As exposed as the last, drawn at random: "
             "{top_tied:count}.",
             short=None,
         ),
