@@ -195,7 +195,10 @@ KNOWN = {"membership": np.arange(800) < 400}
             lambda X, y: audited(of_sets(X, y, IsolationForest(n_estimators=5)), X, y),
             "no classifier",
         ),
-        (lambda X, y: audited(of_sets(X, y, RandomForestClassifier(3)), X, y), "no classifier"),
+        (
+            lambda X, y: audited(of_sets(X, y, RandomForestClassifier(3)), X, y),
+            "does not give a record one class",
+        ),
         (lambda X, y: membership_scorer(X, y)(tree_of(X, y), X, y), "Every record"),
         (lambda X, y: shadows_of(X, y).lira(), "no audited model"),
         (lambda X, y: shadows_of(X, y[:-1]), "another length than X="),

@@ -163,7 +163,7 @@ SCORES = np.arange(4.0)
         (
             lambda: package.estimate_many("long.csv", by=["model"]),
             package.UsageError,
-            "Read it first: estimate_many(pandas.read_csv(...), by=...)",
+            "Read them into one frame: pandas.concat(",
         ),
         (lambda: package.estimate(SCORES), package.InputError, "members=scores[member]"),
         (lambda: package.audit, AttributeError, "did you mean estimate?"),
