@@ -39,7 +39,7 @@ CONFIDENCE_OPTION = choice(
 )
 STRICT_OPTION = free(
     "Use limits that hold at every sample size, where they exist. The limits of the AUC stay "
-    "approximate. If you give a seed, all limits do.",
+    "approximate. With a seed that you give, all limits are only approximate.",
     in_python="Without a `seed`, a fresh one is drawn.",
 )
 DELTA_OPTION = free("The delta that goes with every epsilon.", metavar="D", within=SHARE)

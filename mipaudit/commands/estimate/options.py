@@ -40,8 +40,8 @@ class _Sites(Options):
 
 
 JOINT_OPTION = free(
-    "Make the limits of all rows hold together, with the confidence given. The more rows, the "
-    "wider they become."
+    "Make the limits of all rows hold together, with the confidence given. The more lines the "
+    "report has, the wider its limits become."
 )
 
 
@@ -97,7 +97,8 @@ class _Blind(Options):
 
     blind: Any = choice(
         "A JSON report of mipaudit shift on the same records. Only what leaks beyond the records "
-        "themselves can make a policy not met. No policy becomes easier to meet.",
+        "themselves counts as not met. What was not met without this can become inconclusive, "
+        "never met.",
         told=_blind_name,
         is_input=True,
         in_python="Or its bytes, or what shift returned.",
