@@ -47,7 +47,7 @@ def looked_up(word: str) -> str:
     wanted = pattern_of(word)
     if not wanted:
         return ""
-    groups: dict[str, tuple[int, list[Row]]] = {
+    groups = {
         "Words (mipaudit help glossary)": _best(terms(), wanted),
         "Options": _best(options(), wanted),
         "Commands (mipaudit COMMAND --help)": _best(commands(), wanted),
@@ -93,8 +93,9 @@ def _best(lines: Iterable[_Line], wanted: re.Pattern[str]) -> tuple[int, list[Ro
     lines = list(lines)
     part = [one for one in lines if any(map(wanted.search, one.names))]
     exact = [one for one in part if any(map(wanted.fullmatch, one.names))]
-    found = exact + [one for one in part if one not in exact]
-    found = found or [one for one in lines if wanted.search(one.said)]
+    found = sorted(part, key=lambda one: one not in exact) or [
+        one for one in lines if wanted.search(one.said)
+    ]
     rank = 0 if exact else 1 if part else _MENTIONED
     return rank, [(one.typed, one.said) for one in found[:_MOST]]
 

@@ -299,8 +299,7 @@ class ModelOutputs:
         names = self.names
         lone = self._label is not None and not self._named
         # Without a label two may be what an attack says, if their names do.
-        of_attack = any(not _OF_MEMBERS.isdisjoint(words.name_words(name)) for name in names)
-        least = 3 if self._label is None and of_attack else 2
+        least = 3 if self._label is None and any(map(_says_members, names)) else 2
         found: list[tuple[int, ...]] = []
         for first in (True, False):
             if len(names) < (1 if lone else least):
@@ -334,7 +333,7 @@ class ModelOutputs:
         if self._label is not None:
             beside = f", beside the label {words.shown_column(self._label, self._fields)}"
         others = [n for n in self._taken if n not in names and is_called_score(n)]
-        others += [name for name in names if not _OF_MEMBERS.isdisjoint(words.name_words(name))]
+        others += filter(_says_members, names)
         name = [*others, names[-1]][0]
         shown = shlex.quote(name) if name in words.shown_column(name, self._fields) else "NAME"
         last = f"Scores of an attack? Name one: `score_col` {shown}"
@@ -377,6 +376,10 @@ class ModelOutputs:
         }
         wanted = ", ".join(what for what, needed in needs.items() if needed)
         return line, f"It needs {wanted}." if wanted else ""
+
+
+def _says_members(name: str) -> bool:
+    return not _OF_MEMBERS.isdisjoint(words.name_words(name))
 
 
 def _true_class(fields: Sequence[Field], roles: set[str | None]) -> str | None:

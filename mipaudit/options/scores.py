@@ -49,6 +49,15 @@ class Scores(Options, kw_only=False):
     )
 
 
+# Of commands that read several as one data set.
+SEVERAL_OPTION = reads(
+    "CSV (also .gz, .zst) or Parquet files, folders or patterns of such files, or - for standard "
+    "input.",
+    flag="SCORES...",
+    repeated=True,
+)
+
+
 class Classes(Options):
     """The members and the holdout records apart."""
 

@@ -1,15 +1,14 @@
 """What ``mipaudit check`` may be asked."""
 
-from mipaudit.options.declare import Options, reads
-from mipaudit.options.scores import BadParts, Classes, Columns, Data, Engines, Seeded
+from mipaudit.options import scores
+from mipaudit.options.declare import Options
+from mipaudit.options.scores import BadParts, Classes, Columns, Engines, Seeded
 
 
 class _Data(Options, kw_only=False):
-    data: Data = reads(
+    data: scores.Data = scores.SEVERAL_OPTION.but(
         "CSV (also .gz, .zst) or Parquet files, folders or patterns of such files, addresses "
-        "(s3://, gs://, az://, https://), or - for standard input. Several are one data set.",
-        flag="SCORES...",
-        repeated=True,
+        "(s3://, gs://, az://, https://), or - for standard input. Several are one data set."
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mipaudit.errors import UsageError
 from mipaudit.options import game, scores
-from mipaudit.options.declare import Options, choice, free, reads
+from mipaudit.options.declare import Options, choice, free
 from mipaudit.options.values import BELOW_ONE, PROBABILITY, path_of, site_names
 
 if TYPE_CHECKING:
@@ -20,11 +20,9 @@ def _blind_name(given: Any) -> str | None:  # noqa: ANN401 - a path, bytes, or a
 
 
 class _Data(Options, kw_only=False):
-    data: scores.Data = reads(
+    data: scores.Data = scores.SEVERAL_OPTION.but(
         "CSV (also .gz, .zst) or Parquet files, folders or patterns of such files, - for standard "
-        "input, or summaries made by mipaudit summarize (*.summary).",
-        flag="SCORES...",
-        repeated=True,
+        "input, or summaries made by mipaudit summarize (*.summary)."
     )
 
 

@@ -3,20 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
+from mipaudit.options import scores
 from mipaudit.options.declare import Options, free, manner, reads
 from mipaudit.options.game import MIN_CELL_OPTION, Prior
-from mipaudit.options.scores import Classes, Columns, Data, Discreteness, Engines, Seeded
+from mipaudit.options.scores import Classes, Columns, Discreteness, Engines, Seeded
 from mipaudit.options.shown import NO_PDF, OUTPUT_OPTION, Said
 from mipaudit.options.values import at_least, between, require, site_name, whole_number
 
 
 class _Data(Options, kw_only=False):
-    data: Data = reads(
-        "CSV (also .gz, .zst) or Parquet files, folders or patterns of such files, or - for "
-        "standard input.",
-        flag="SCORES...",
-        repeated=True,
-    )
+    data: scores.Data = scores.SEVERAL_OPTION
 
 
 class _Site(Options):

@@ -105,12 +105,13 @@ def several_files(source: ScoreSource) -> tuple[Finding, ...]:
     Files with the same members in the same order are of the same records, whatever they are
     called. What is far away or large is not read once more for this.
     """
-    if source.remote or source.rows_hint > _COMPARED:
+    both = [one for one in source.every_row() if one.side is None]
+    # The rows of one file, or of files that were given for one class, are not read for this.
+    if len({one.part for one in both}) <= 1 or source.remote or source.rows_hint > _COMPARED:
         return ()
     seen: dict[str, list[Mask]] = defaultdict(list)
-    for partition in source.every_row():
-        if partition.side is None:
-            seen[partition.part] += [one.member for _, one in partition.looked_at(scores=False)]
+    for partition in both:
+        seen[partition.part] += [one.member for _, one in partition.looked_at(scores=False)]
     found = {part: np.concatenate(some) for part, some in seen.items() if some}
     found = {part: one for part, one in found.items() if one.any() and not one.all()}
     names = (PurePath(part).name.partition(".")[0].lower() for part in found)
@@ -121,7 +122,7 @@ def several_files(source: ScoreSource) -> tuple[Finding, ...]:
         for one, files in sequences.items()
         if files > 1 and sequence_bits(np.frombuffer(one, np.uint8).astype(np.int64)) >= sure
     )
-    if len(found) < 2 or (not alike and all(map(_PART.search, names))):  # noqa: PLR2004 - several
+    if len(found) <= 1 or (not alike and all(map(_PART.search, names))):
         return ()
     case = "alike" if alike else "named"
     return (Finding.of("files_as_one", case=case, files=len(seen), alike=alike or None),)

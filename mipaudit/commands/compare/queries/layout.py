@@ -28,6 +28,11 @@ from mipaudit.report.layout import (
 _QUERY: Final = Column("query", "{score}")
 _DIFFERENCE: Final = Column("difference", "{score:short} - {versus:short}")
 _AT_LEAST, _BEST, _ = LIMITS
+_RANKED: Final = (Column("query", "{query:short}"), AXIS, *SHORT_LIMITS)
+_ADVANTAGE: Final = (
+    "Advantage, from [{guessing:best} (blind guessing)][0 (none){guessing:unless}] to 1 (sure). "
+    "'At least' holds for some attacker, as in mipaudit estimate except for the order of the rows. "
+)
 
 LAYOUT: Final = Layout(
     about=(
@@ -38,19 +43,10 @@ LAYOUT: Final = Layout(
         Table(
             "The queries, the largest best estimate first",
             "ranking",
-            (
-                Column("place", "{highest_place:count}[-{down_to:count}]"),
-                Column("query", "{query:short}"),
-                AXIS,
-                *SHORT_LIMITS,
-            ),
+            (Column("place", "{highest_place:count}[-{down_to:count}]"), *_RANKED),
             words=3,
-            caption=(
-                "Advantage, from [{guessing:best} (blind guessing)][0 (none){guessing:unless}] to "
-                "1 (sure). 'At least' holds for some attacker, as in mipaudit estimate except for "
-                "the order of the rows. Best, 'at most' and place (1 leaks most) are "
-                "{design.against:class}."
-            ),
+            caption=_ADVANTAGE + "Best, 'at most' and place (1 leaks most) are "
+            "{design.against:class}.",
             legend="Advantage, 0 to 1. Place (1 leaks most), best, at most: for "
             "{design.against:attackers}.",
             short=None,
@@ -61,12 +57,10 @@ LAYOUT: Final = Layout(
         Table(
             "The queries, the largest best estimate first",
             "ranking",
-            (Column("query", "{query:short}"), AXIS, *SHORT_LIMITS),
+            _RANKED,
             words=2,
-            caption="Advantage, from [{guessing:best} (blind guessing)][0 (none){guessing:unless}] "
-            "to 1 (sure). 'At least' holds for some attacker, as in mipaudit estimate except for "
-            "the order of the rows. Best and 'at most' are {design.against:class}. The order of "
-            "the lines is that of the best estimates, and not certain.",
+            caption=_ADVANTAGE + "Best and 'at most' are {design.against:class}. The order of the "
+            "lines is that of the best estimates, and not certain.",
             legend="Advantage, 0 to 1. Best, at most: for {design.against:attackers}.",
             short=None,
             picture="intervals",
