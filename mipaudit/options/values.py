@@ -195,7 +195,7 @@ def between(least: int, most: int) -> Range:
 
 # Two rates, each perhaps in percent, with anything plain between.
 _RATE: Final = r"\s*([0-9]*\.?[0-9]+(?:e-?[0-9]+)?)\s*(%?)\s*"
-_TWO_RATES: Final = re.compile(f"{_RATE}[@:,;/ ]{_RATE}")
+_TWO_RATES: Final = f"{_RATE}[@:,;/ ]{_RATE}"
 _WHOLE: Final = "must be a whole number"
 _ONE_OR_TWO: Final = "takes one whole number, or two with a comma between"
 
@@ -348,7 +348,7 @@ def operating_point(given: str | Sequence[float]) -> tuple[float, float]:
 
 def _meant_point(given: object) -> str | None:
     """Return how to write two rates that were written as ``2%@0.1%`` or ``0.02:0.001``."""
-    found = _TWO_RATES.fullmatch(given) if isinstance(given, str) else None
+    found = re.fullmatch(_TWO_RATES, given) if isinstance(given, str) else None
     if found is None:
         return None
     tpr, fpr = (

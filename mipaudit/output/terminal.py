@@ -50,7 +50,7 @@ def note_written(
     parts = [one for one in (*others, ("the report", place)) if one[1].path is not None]
     if quiet or not parts:
         return
-    from mipaudit.report.blocks import plain
+    from mipaudit.statements.printable_names import plain
 
     said = f"Written: {', '.join(f'{what} to {plain(at.name)}' for what, at in parts)}."
     if place.path is not None:

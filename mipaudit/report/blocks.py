@@ -11,10 +11,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import shorten
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Self
-from unicodedata import east_asian_width
 
 from mipaudit.statements.kinds import named
-from mipaudit.statements.printable_names import safe_name, safe_text
+from mipaudit.statements.printable_names import plain, spaced
 from mipaudit.statements.rounding import number_text
 
 if TYPE_CHECKING:
@@ -26,12 +25,8 @@ if TYPE_CHECKING:
 NARROW: Final = 12  # characters of a drawn interval
 WIDE: Final = 36  # and where a line has room for more
 _ROUNDING: Final = 1e-9
-_LONGEST_NAME: Final = 18
-_BEFORE: Final = 4  # characters shown before the first in which names differ
 _STEPS: Final = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 _REPR: Final = 90
-_LONGEST_TEXT: Final = 100_000
-_REST: Final = "\ue000"  # of a wide sign; in no text that is shown, where it would be an escape
 UNSAID: Final = "What this does not say"
 
 
@@ -191,14 +186,6 @@ def list_items(sections: Iterable[Section]) -> Iterator[tuple[str, str]]:
                 yield from ((heading, plain(text)) for text in block.texts)
 
 
-def plain(text: str) -> str:
-    """Return prose with anything that could steer a terminal made visible, line ends too.
-
-    A column's name in it could otherwise begin a line of its own.
-    """
-    return safe_text(text, longest=_LONGEST_TEXT)
-
-
 def sentences(text: str) -> tuple[str, ...]:
     """Return the sentences of a text: each ends at a full stop before a capital letter."""
     return tuple(re.split(r"(?<=[.)])\s+(?=[A-Z])", text))
@@ -207,18 +194,6 @@ def sentences(text: str) -> tuple[str, ...]:
 def first_sentence(text: str) -> str:
     """Return how a text begins."""
     return sentences(text)[0]
-
-
-def spaced(text: str) -> str:
-    """Return text as long as it is wide: a sign of two columns is followed by one of none."""
-    if text.isascii():
-        return text
-    return "".join(f"{one}{_REST}" if east_asian_width(one) in "WF" else one for one in text)
-
-
-def closed(text: str) -> str:
-    """Return a text that was `spaced` as it is written."""
-    return text.replace(_REST, "")
 
 
 def beyond(limit: float, start: float) -> float:
@@ -302,35 +277,3 @@ class Axis(NamedTuple):
         # At a prior next to 0 or 1 blind guessing has all there is, and the axis no length.
         share = (value - self.start) / max(self.end - self.start, _ROUNDING)
         return min(self.width - 1, max(0, round(share * (self.width - 1))))
-
-
-def short_name(name: str) -> str:
-    """Return a name for a narrow column, its middle left out where it is long."""
-    shown = spaced(safe_name(name, longest=_LONGEST_TEXT))
-    if len(shown) <= _LONGEST_NAME:
-        return closed(shown)
-    half = _LONGEST_NAME // 2 - (shown[_LONGEST_NAME // 2] == _REST)  # no half of a wide sign
-    return closed(f"{shown[:half]}…{shown[1 - _LONGEST_NAME // 2 :]}")
-
-
-def short_names(names: Iterable[str]) -> dict[str, str]:
-    """Return names for a narrow column, no two the same: alike ones by where they differ."""
-    shown = {name: short_name(name) for name in names}
-    groups: dict[str, list[str]] = {}
-    for name, short in shown.items():
-        groups.setdefault(short, []).append(name)
-    for alike in groups.values():
-        if len(alike) > 1:
-            taken: set[str] = set()
-            safe = [spaced(safe_name(name)) for name in alike]
-            signs = enumerate(zip(*safe, strict=False))
-            same = next((at for at, these in signs if len(set(these)) > 1), 0)
-            start = max(0, same - _BEFORE)
-            for at, (name, whole) in enumerate(zip(alike, safe, strict=True)):
-                part = whole[start : start + _LONGEST_NAME - 2]
-                rest = "…" * (len(whole) > start + len(part))
-                shown[name] = closed(f"{'…' * bool(start)}{part}{rest}")
-                if shown[name] in taken:
-                    shown[name] = closed(f"{part[: _LONGEST_NAME - 6]}…~{at + 1}")
-                taken.add(shown[name])
-    return shown

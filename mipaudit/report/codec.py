@@ -5,8 +5,6 @@ The page is for people and the report for programs; a page contains both.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from dataclasses import asdict, is_dataclass
@@ -15,10 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, get_args, get_origin, get_type_hin
 
 from mipaudit.errors import InputError, bad_report
 from mipaudit.model.message import Message, is_message, message_of
-from mipaudit.report.blocks import plain
 from mipaudit.report.messages.told import is_serious, told
 from mipaudit.statements.kinds import KINDS, VERSION, Kind, kind_of, kind_of_schema, report_type
-from mipaudit.statements.printable_names import inert_text
+from mipaudit.statements.printable_names import inert_text, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -295,6 +292,9 @@ def report_csv(report: AnyReport) -> str:
 
     A report without rows has the header that its rows would have.
     """
+    import csv
+    import io
+
     rows = [{name: _cell(cell) for name, cell in _flat(row)} for row in _csv_rows(report)]
     names = list(dict.fromkeys(name for row in rows for name in row)) or _header(report)
     text = io.StringIO()

@@ -15,7 +15,7 @@ from html import escape
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple, Self
 
-from mipaudit.report.blocks import spaced
+from mipaudit.statements.printable_names import spaced
 from mipaudit.statements.rounding import number_text
 
 # After Okabe and Ito, whom the colour-blind follow; shapes say the same. Each is seen on paper and

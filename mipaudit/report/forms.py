@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, assert_never
 
 from mipaudit.errors import UsageError
-from mipaudit.report.blocks import Picture, plain
 from mipaudit.report.messages.told import every_entry, told, unfilled
 from mipaudit.report.text import MORE, MORE_IN_PYTHON, few_lines, one_line, screenful, whole_text
 from mipaudit.report.walk import walk_of
+from mipaudit.statements.printable_names import plain
 
 if TYPE_CHECKING:
     from mipaudit.model.message import Message
+    from mipaudit.report.blocks import Picture
     from mipaudit.statements.any_report import AnyReport
 
 Form = Literal["csv", "markdown", "html", "junit"]

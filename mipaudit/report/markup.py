@@ -9,22 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from mipaudit.report import blocks
-from mipaudit.report.blocks import (
-    Block,
-    Case,
-    Fold,
-    Grid,
-    Picture,
-    Section,
-    Text,
-    first_sentence,
-    plain,
-)
+from mipaudit.report.blocks import Block, Case, Fold, Grid, Picture, Section, Text, first_sentence
 from mipaudit.report.messages.told import Fields, filled
 from mipaudit.report.origin import bare_name
 from mipaudit.report.text import whole_text
 from mipaudit.statements.kinds import kind_of
-from mipaudit.statements.printable_names import first_names, safe_name
+from mipaudit.statements.printable_names import first_names, plain, safe_name
 
 if TYPE_CHECKING:
     from jinja2 import Template

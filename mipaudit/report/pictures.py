@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 from textwrap import wrap
 from typing import Any, Final, NamedTuple
 
-from mipaudit.report.blocks import Picture, beyond, short_name, short_names, spaced
+from mipaudit.report.blocks import Picture, beyond
 from mipaudit.report.drawing import (
     BLUE,
     CURVE,
@@ -24,7 +24,13 @@ from mipaudit.report.drawing import (
 )
 from mipaudit.report.layout import Column, Table, words_of
 from mipaudit.report.messages.told import Fields, filled
-from mipaudit.statements.printable_names import quoted_name, safe_name
+from mipaudit.statements.printable_names import (
+    quoted_name,
+    safe_name,
+    short_name,
+    short_names,
+    spaced,
+)
 from mipaudit.statements.rounding import (
     lower_text,
     number_text,

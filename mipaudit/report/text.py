@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final, assert_never
 
 from mipaudit.errors import as_typed
 from mipaudit.report import blocks
-from mipaudit.report.blocks import Block, Grid, Section, closed, first_sentence, plain, spaced
+from mipaudit.report.blocks import Block, Grid, Section, first_sentence
+from mipaudit.statements.printable_names import closed, plain, spaced
 
 if TYPE_CHECKING:
     from mipaudit.report.messages.told import Mood

@@ -27,9 +27,7 @@ from mipaudit.report.blocks import (
     Text,
     first_sentence,
     listed,
-    plain,
     sentences,
-    short_names,
 )
 from mipaudit.report.layout import Cases, Layout, Table, Where, words_of
 from mipaudit.report.messages.told import (
@@ -43,7 +41,7 @@ from mipaudit.report.messages.told import (
     told,
 )
 from mipaudit.statements.kinds import kind_of, named
-from mipaudit.statements.printable_names import safe_name
+from mipaudit.statements.printable_names import plain, safe_name, short_names
 from mipaudit.statements.rounding import count_text
 
 if TYPE_CHECKING:

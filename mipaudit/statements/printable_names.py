@@ -1,12 +1,16 @@
-"""Column names and paths made safe to print."""
+"""Names, paths and prose made safe to print, and names short enough for a column."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 _LONGEST: Final = 80
+_LONGEST_TEXT: Final = 100_000
+_LONGEST_SHORT: Final = 18
+_BEFORE: Final = 4  # characters shown before the first in which names differ
+_REST: Final = "\ue000"  # of a wide sign; in no text that is shown, where it would be an escape
 # Cc control, Cf format (bidi, zero width), Cs surrogates, Co private, Cn
 # unassigned, Zl and Zp separators: all can change what a terminal shows.
 _UNSAFE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -61,6 +65,14 @@ def safe_text(text: str, *, longest: int) -> str:
     return "".join(_visible(char) for char in shown)
 
 
+def plain(text: str) -> str:
+    """Return prose with anything that could steer a terminal made visible, line ends too.
+
+    A column's name in it could otherwise begin a line of its own.
+    """
+    return safe_text(text, longest=_LONGEST_TEXT)
+
+
 def quoted_name(name: str) -> str:
     """Return ``name`` made safe and in quotes; its backslashes stay single."""
     return f"'{safe_name(name)}'"
@@ -70,6 +82,53 @@ def first_names(names: Sequence[str], shown: int = 3) -> str:
     """Return the first of several names, safe already, and how many more there are."""
     more = len(names) - shown
     return ", ".join(names[:shown]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def spaced(text: str) -> str:
+    """Return text as long as it is wide: a sign of two columns is followed by one of none."""
+    if text.isascii():
+        return text
+    # Here: most text is plain.
+    from unicodedata import east_asian_width
+
+    return "".join(f"{one}{_REST}" if east_asian_width(one) in "WF" else one for one in text)
+
+
+def closed(text: str) -> str:
+    """Return a text that was `spaced` as it is written."""
+    return text.replace(_REST, "")
+
+
+def short_name(name: str) -> str:
+    """Return a name for a narrow column, its middle left out where it is long."""
+    shown = spaced(safe_name(name, longest=_LONGEST_TEXT))
+    if len(shown) <= _LONGEST_SHORT:
+        return closed(shown)
+    half = _LONGEST_SHORT // 2 - (shown[_LONGEST_SHORT // 2] == _REST)  # no half of a wide sign
+    return closed(f"{shown[:half]}…{shown[1 - _LONGEST_SHORT // 2 :]}")
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Return names for a narrow column, no two the same: alike ones by where they differ."""
+    shown = {name: short_name(name) for name in names}
+    groups: dict[str, list[str]] = {}
+    for name, short in shown.items():
+        groups.setdefault(short, []).append(name)
+    for alike in groups.values():
+        if len(alike) > 1:
+            taken: set[str] = set()
+            safe = [spaced(safe_name(name)) for name in alike]
+            signs = enumerate(zip(*safe, strict=False))
+            same = next((at for at, these in signs if len(set(these)) > 1), 0)
+            start = max(0, same - _BEFORE)
+            for at, (name, whole) in enumerate(zip(alike, safe, strict=True)):
+                part = whole[start : start + _LONGEST_SHORT - 2]
+                rest = "…" * (len(whole) > start + len(part))
+                shown[name] = closed(f"{'…' * bool(start)}{part}{rest}")
+                if shown[name] in taken:
+                    shown[name] = closed(f"{part[: _LONGEST_SHORT - 6]}…~{at + 1}")
+                taken.add(shown[name])
+    return shown
 
 
 def inert_text(text: str) -> str:

@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mipaudit
-from mipaudit.report.blocks import Axis, Grid, short_name, short_names, spaced
+from mipaudit.report.blocks import Axis, Grid
 from mipaudit.report.forms import answer_line, answer_of, brief_report, report_as
 from mipaudit.report.text import one_line, screenful
+from mipaudit.statements.printable_names import short_name, short_names, spaced
 
 
 class Row(NamedTuple):

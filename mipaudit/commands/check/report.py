@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mipaudit.model.message import Message
-from mipaudit.statements.any_report import AnyReport, Design
+from mipaudit.statements.any_report import AnyReport
+from mipaudit.statements.design import Design
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mipaudit.commands.check.options import CheckOptions
 from mipaudit.commands.check.report import CheckReport, ColumnProfile
 from mipaudit.options.public import public
-from mipaudit.statements.any_report import Design
+from mipaudit.statements.design import Design
 from mipaudit.summaries.cells import ATOM_COUNT, ATOM_SHARE
 
 if TYPE_CHECKING:

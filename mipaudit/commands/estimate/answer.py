@@ -34,7 +34,8 @@ from mipaudit.maths.metrics.names import LEAST_RECALL
 from mipaudit.model.message import Finding, Message
 from mipaudit.model.row import Attackers, Row
 from mipaudit.options.checked_limits import limits_elsewhere
-from mipaudit.statements.any_report import STATED_SEED, STRICT_SEED, Design, approximate
+from mipaudit.statements.any_report import STATED_SEED, STRICT_SEED, approximate
+from mipaudit.statements.design import Design
 from mipaudit.statements.printable_names import safe_name
 from mipaudit.statements.verdict import decide
 

@@ -22,9 +22,10 @@ from mipaudit.evidence.scores.rows import joint_p_value
 from mipaudit.maths.advantage import baseline
 from mipaudit.model.message import Message, fields_of
 from mipaudit.model.row import Attackers, Check, Quantity, Row
-from mipaudit.statements.any_report import AnyReport, Design
+from mipaudit.statements.any_report import AnyReport
 from mipaudit.statements.claim import Claim, gravest_claim
 from mipaudit.statements.copies import COMMON, COPIES, Copies
+from mipaudit.statements.design import Design
 from mipaudit.statements.policy import (
     RESTATED,
     SHARES_ERROR,

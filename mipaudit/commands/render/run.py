@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mipaudit.report.exchange.stored import Stored
-    from mipaudit.statements.any_report import AnyReport, Design
+    from mipaudit.statements.any_report import AnyReport
+    from mipaudit.statements.design import Design
 
 # Findings about the policy that is replaced.
 _POLICY_CODES: Final = frozenset({UNMATCHED, "waiver_not_needed", "limits_elsewhere"})

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 
 from mipaudit.errors import UsageError
 from mipaudit.model.message import Message
-from mipaudit.report.blocks import Bullets, Grid, Section, Text, listed, plain
+from mipaudit.report.blocks import Bullets, Grid, Section, Text, listed
 from mipaudit.report.exchange.annex_points import SOURCES, AnnexName, Point, Shows, Source
 from mipaudit.report.exchange.others import judged_grid, unread
 from mipaudit.report.exchange.stored import Figure, Stored, figures, is_number, printable
@@ -19,6 +19,7 @@ from mipaudit.report.messages.told import is_serious, told
 from mipaudit.report.origin import declared_pairs, declared_section
 from mipaudit.statements.kinds import kind_of
 from mipaudit.statements.policy import SHARES_ERROR
+from mipaudit.statements.printable_names import plain
 from mipaudit.statements.provenance import changed_file, plain_value, value_words
 from mipaudit.statements.rounding import count_text
 

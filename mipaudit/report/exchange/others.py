@@ -16,7 +16,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from mipaudit.errors import UsageError
 from mipaudit.model.message import Message
-from mipaudit.report.blocks import Block, Bullets, Case, Grid, Pairs, Text, list_items, plain
+from mipaudit.report.blocks import Block, Bullets, Case, Grid, Pairs, Text, list_items
 from mipaudit.report.exchange.stored import (
     AT_LEAST,
     AT_MOST,
@@ -36,6 +36,7 @@ from mipaudit.report.messages.told import told
 from mipaudit.report.messages.words import class_words
 from mipaudit.report.origin import declared_pairs
 from mipaudit.report.walk import chosen_words
+from mipaudit.statements.printable_names import plain
 from mipaudit.statements.provenance import TIME_FORM, time_of
 from mipaudit.statements.verdict import CHOSEN, UNMATCHED, beside_verdict
 

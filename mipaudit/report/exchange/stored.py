@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mipaudit.errors import UsageError
 from mipaudit.model.message import Message
-from mipaudit.report.blocks import Case, plain
 from mipaudit.report.codec import table_rows
 from mipaudit.report.messages.told import told
 from mipaudit.report.messages.words import class_words
@@ -19,12 +18,13 @@ from mipaudit.report.origin import bare_name
 from mipaudit.report.walk import Walk, walk_of
 from mipaudit.statements import rounding
 from mipaudit.statements.kinds import Kind, kind_of
-from mipaudit.statements.printable_names import first_names, safe_name
+from mipaudit.statements.printable_names import first_names, plain, safe_name
 from mipaudit.statements.verdict import stale_waiver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from mipaudit.report.blocks import Case
     from mipaudit.statements.any_report import AnyReport
     from mipaudit.statements.provenance import InputFile
 

@@ -13,13 +13,18 @@ from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from mipaudit.maths.advantage import baseline
 from mipaudit.model.message import Message
-from mipaudit.report.blocks import short_name
 from mipaudit.report.messages import words
 from mipaudit.statements import rounding
-from mipaudit.statements.printable_names import first_names, quoted_name, safe_name, safe_text
+from mipaudit.statements.printable_names import (
+    first_names,
+    quoted_name,
+    safe_name,
+    safe_text,
+    short_name,
+)
 
 # What answers before it has loaded much comes first, then what most answers say.
-_FIRST: Final = ("noise", "epsilon", "verdicts", "estimate", "input", "limitations")
+_FIRST: Final = ("noise", "epsilon", "limitations", "verdicts", "estimate", "input")
 _PLACE: Final = re.compile(r"\{([\w.]+)(?::([^}]+))?\}")
 _PART: Final = re.compile(r"\[([^\[\]]*)\]")
 _PHRASE: Final = re.compile(r"\{([A-Z_]+)\}")

@@ -33,7 +33,7 @@ from mipaudit.statements.verdict import PARTS_SKIPPED, WEIGHED, reach_verdict, s
 
 if TYPE_CHECKING:
     from mipaudit.commands.estimate.report import Report
-    from mipaudit.statements.any_report import Design
+    from mipaudit.statements.design import Design
 
 # Figures of a score, by what they are of.
 Figures = Mapping[tuple[object, ...], Row]
