@@ -44,7 +44,7 @@ def _complete(incomplete: str) -> list[str]:
 class HelpOptions(Options):
     """What is to be explained."""
 
-    HELP = """Explain a topic, an option, a code or any word, show a page of the docs or a command.
+    HELP = """Explain a topic, an option, a code or any word. Or show a page, or a command's help.
 
 \b
 Topics:
@@ -54,8 +54,8 @@ Topics:
   formats       what is read, and the forms that are written
   environment   the environment variables that are read
   limits        what "at least", "at most" and "best" say, and of whom
-Without a word, all of them are listed, with every page of the docs. A code is what stands
-beside a reason or a finding in JSON, such as above_limit. Words of other tools are found, too.
+Without a word, lists all topics and all pages of the docs. A code, such as above_limit, names
+a reason or a finding in a JSON report. Words of other tools are explained, too.
 
 \b
 Examples:
@@ -91,8 +91,7 @@ def run_help(asked: HelpOptions, shown: Options) -> int:
         typer.echo(topic_text(word), nl=False)
     elif word in pages():
         print_page(pages()[word])
-    elif word in COMMANDS:
-        typer.echo(named("mipaudit.cli.lookup:meaning")(word), nl=False)
+    elif word in COMMANDS and not named("mipaudit.cli.lookup:meaning")(word):
         return run([*asked.words, "--help"])
     else:
         typer.echo(_explained(word))

@@ -67,7 +67,7 @@ def looked_up(word: str) -> str:
 
 
 def meaning(word: str) -> str:
-    """Return what the glossary says of a command's name, to stand above its help."""
+    """Return what the glossary says of a command's name, if that is a word of the reports too."""
     return "".join(f"{one.typed}: {one.said}\n\n" for one in terms() if word in one.names)
 
 

@@ -135,7 +135,7 @@ TABLE: Final = (
     _runs("schema", "Print the JSON Schema of the reports.", _TRUST, **_ALONE),
     _runs(
         "validate",
-        "Check on your own machine how often the limits hold.",
+        "Check on your own machine how often confidence limits hold.",
         _TOOL,
         shown=_UNJUDGED,
         suffices=True,

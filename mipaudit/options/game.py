@@ -45,7 +45,7 @@ STRICT_OPTION = free(
 DELTA_OPTION = free("The delta that goes with every epsilon.", metavar="D", within=SHARE)
 CLAIMED_EPSILON_OPTION = free("The claim to test, at `delta`.", metavar="E", within=NOT_NEGATIVE)
 SENSITIVITY_OPTION = choice(
-    "The most that one record can change what gets the noise; 1 by default.",
+    "The most that one record can change a result, before noise; 1 by default.",
     metavar="S",
     within=above(0),
 )

@@ -152,12 +152,12 @@ class _Guarantee(Options):
 
     GROUP = "What a guarantee allows"
 
-    epsilon: float | None = free("Differential privacy.", metavar="E", within=_LOSS)
+    epsilon: float | None = free("The epsilon of differential privacy.", metavar="E", within=_LOSS)
     delta: float | None = game.DELTA_OPTION.but(
-        "The delta of an epsilon. Default: 0, or 1e-5 if epsilon is derived."
+        "The delta of an epsilon. Default: 0, or 1e-5 if the epsilon is computed."
     )
-    mu: float | None = free("Gaussian differential privacy.", metavar="MU", within=_LOSS)
-    rho: float | None = free("Zero-concentrated differential privacy.", metavar="RHO", within=_LOSS)
+    mu: float | None = free("The mu of Gaussian differential privacy.", metavar="MU", within=_LOSS)
+    rho: float | None = free("The rho of zero-concentrated DP.", metavar="RHO", within=_LOSS)
     rdp: Sequence[tuple[float, float]] | None = free(
         "Renyi differential privacy: the largest divergence at each order.",
         metavar="ORDER:E,...",
@@ -173,37 +173,37 @@ class _Guarantee(Options):
     )
     sensitivity: float | None = game.SENSITIVITY_OPTION
     randomized_response: float | None = free(
-        "Probability that the true answer is given.", metavar="P", within=SHARE
+        "Randomized response: the probability of a true answer.", metavar="P", within=SHARE
     )
     categories: int | None = free(
-        "Number of possible answers; 2 by default.",
+        "Randomized response: how many answers there are; 2 by default.",
         metavar="K",
         within=Range(lambda n: 2 <= n <= _LARGEST_WHOLE, "at least 2 and at most 1e15"),  # noqa: PLR2004 - two answers
         only_with="randomized_response",
     )
     dp_sgd: Mapping[str, float] | None = free(
-        "DP-SGD with Poisson sampling.", metavar="noise_multiplier=,q=,steps=", read=_dp_sgd
+        "DP-SGD, with Poisson sampling.", metavar="noise_multiplier=,q=,steps=", read=_dp_sgd
     )
     compose: Sequence[tuple[str, Mapping[str, float]]] = free(
-        "One part of a composition; repeat for each. KIND: gaussian, laplace, approximate-dp, "
-        "randomized-response, dp-sgd.",
+        "One of several parts that are released; repeat for each. KIND: gaussian, laplace, "
+        "approximate-dp, randomized-response, dp-sgd.",
         default=(),
         metavar="KIND:NAME=X,...",
         read=_parts_of,
         repeated=True,
     )
     best_of: int | None = free(
-        "Only the best of K such runs is published, as after hyperparameter tuning.",
+        "Only the best of K such runs is published, as after tuning hyperparameters.",
         metavar="K",
         within=Range(lambda k: 1 <= k <= _MOST_RUNS, "at least 1 and at most 10,000"),
     )
     drawn: Literal["fixed", "poisson", "geometric", "logarithmic"] = free(
-        "How the number of runs was set: K by choice, or drawn beforehand with mean K.",
+        "Whether the number of runs was fixed, or drawn at random beforehand, with mean K.",
         default="fixed",
         only_with="best_of",
     )
     counting_queries: Mapping[str, float] | None = free(
-        "Noisy averages of 0/1 values: k of them over n records, with `noise_sd` on each.",
+        "k averages of 0/1 values over n records, each with noise of `noise_sd`.",
         metavar="k=,n=",
         read=_averages,
     )
@@ -222,10 +222,10 @@ class _Target(Options):
 
     advantage: float | None = free("Target: the advantage is at most X.")
     accuracy: float | None = free("Target: the accuracy is at most X.")
-    eta: float | None = game.ETA_OPTION.but("Target: accuracy at most X above guessing (MIP).")
+    eta: float | None = game.ETA_OPTION.but("Target: the accuracy is at most X above guessing.")
     success: tuple[float, float] | None = free(
-        "Target: guesses that are right in a share B of cases without the record are right in at "
-        "most a share S with it.",
+        "Target: with a person's record, at most a share S of the guesses about the person is "
+        "right, if a share B is right without it.",
         metavar="S@B",
         read=_success_at,
         within=Range(
@@ -234,12 +234,12 @@ class _Target(Options):
         ),
     )
     gaussian_noise_for: Mapping[str, float] | None = free(
-        "Target: this guarantee, from Gaussian noise at the given `sensitivity`.",
+        "Target: this guarantee, by Gaussian noise on a result of that `sensitivity`.",
         metavar="epsilon=,delta=",
         read=_wanted_guarantee,
     )
     tpr_at_fpr: tuple[float, float] | None = free(
-        "Target: TPR at most T at FPR F.",
+        "Target: the TPR is at most T at an FPR of F.",
         metavar="T@F",
         read=operating_point,
         # Random guessing reaches TPR = FPR.
@@ -268,15 +268,15 @@ class _Answer(Options):
     """What is answered beside."""
 
     baseline: Sequence[float] = free(
-        "How often an attacker guesses something about a person right without that person's "
-        "record: who they are, an attribute, a reconstruction. Shows how often with the record.",
+        "The share of right guesses about a person without the person's record, of an identity or "
+        "an attribute. The report says what share can be right with it.",
         default=(),
         metavar="B,B,...",
         read=_shares,
         within=Range(lambda shares: all(0 <= b <= 1 for b in shares), "each from 0 to 1"),
     )
     recall_floor: float = free(
-        "The bound on precision is for attacks with at least this recall.",
+        "Show the precision of attacks that find at least this share of the members.",
         default=0.01,
         metavar="R",
         within=Range(lambda r: 0 < r <= 1, "above 0 and at most 1"),
@@ -289,33 +289,32 @@ class BoundsOptions(_Guarantee, game.Neighbours, _Target, _Attack, game.Game, _A
 
     HELP = """Say what a privacy guarantee allows an attacker, or which one is needed.
 
-Reads no data: this is mathematics. Ask one of three questions: what does a guarantee
-allow, which guarantee does a target need, or which guarantee does an attack rule out?
+A guarantee is a promise of differential privacy. Ask one of three questions: what does a
+guarantee allow, which one keeps a target, or which one does an attack refute? Reads no data.
 
 \b
 Examples:
   mipaudit bounds --epsilon 1 --delta 1e-5
-      The advantage, accuracy, TPR at low FPR and precision that no attacker can
-      exceed. Every published bound is shown beside the exact one.
+      The advantage, accuracy, TPR at low FPR and precision that no attacker can exceed.
+      Precision is the share of members among the records that an attacker calls members.
   mipaudit bounds --epsilon 1 --baseline 0.1
-      Without a person's record, 10 in 100 guesses about them are right. How many
-      can be right with it?
+      Without a person's record, 10 in 100 guesses are right. How many can be with it?
   mipaudit bounds --advantage 0.1
-      The epsilon, the mu and the noise that keep every attacker at 0.1 or below.
+      The epsilon, the mu or the noise that keeps every attacker's advantage at most 0.1.
   mipaudit bounds --success 0.2@0.1
-      The same for guesses about a person: 10 in 100 right without the record, at most 20 with it.
+      The same for guesses: at most 20 in 100 right, if 10 are without the person's record.
   mipaudit bounds --gaussian-noise-for epsilon=1,delta=1e-5 --sensitivity 2
-      The least standard deviation that gives this guarantee.
+      The smallest Gaussian noise (its standard deviation) that gives this guarantee.
   mipaudit bounds --tp 90 --fn 10 --fp 1 --tn 99
-      The epsilon that an attack rules out, with confidence limits.
+      An attack found 90 of 100 members, and accused 1 of 100 others. Which epsilon is refuted?
   mipaudit bounds --dp-sgd noise_multiplier=0.8,q=0.01,steps=10000
-      Needs the extra: pip install "mipaudit[accounting]"
+      Training with noise (DP-SGD). First: pip install "mipaudit[accounting]"
   mipaudit bounds --dp-sgd noise_multiplier=1,q=0.01,steps=1000 --best-of 10 --drawn poisson
-      The same if only the best run is published, out of 10 on average.
+      The best of several such runs. Their number was drawn at random: 10 on average.
   mipaudit bounds --rdp 2:0.1,4:0.25
-      What an accountant's Renyi divergences allow.
+      What Renyi differential privacy allows: a divergence of 0.1 at order 2, 0.25 at order 4.
   mipaudit bounds --counting-queries k=100,n=1000 --noise-sd 0.01
-      The averaging attack on noisy averages.
+      100 averages over 1,000 records, each with noise: what they allow.
 """
 
     @classmethod
@@ -394,7 +393,7 @@ class BoundsShown(Shown):
 
     curve: str | None = CURVE_OPTION
     plot: str | None = act(
-        "Draw bounds and ROC to this file (.png, .pdf, .svg).", metavar="FILE", recorded=True
+        "Draw bounds and TPR to this file (.png, .pdf, .svg).", metavar="FILE", recorded=True
     )
 
 

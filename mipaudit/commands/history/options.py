@@ -21,10 +21,10 @@ class HistoryOptions(_Reports, Recorded):
 
     HELP = """Show the reports of several releases in order of time.
 
-Shows the verdict of each report, the advantage of every score with its limits, and what
-changed from one report to the next: limits, prior, scores, program. Files in a folder that
-are not reports are named. Nothing is judged, so the exit code is 0. To test whether one
-release leaks more than another, use compare.
+Shows the verdict of each report, the advantage of every score with its confidence limits,
+and what changed since the report before: policy limits, prior, scores, version of mipaudit.
+Lists the files in a folder that are not reports. Judges nothing, so the exit code is 0. To
+test whether one release leaks more than another, use compare.
 
 \b
 Examples:

@@ -14,17 +14,17 @@ class InitOptions(Options):
 
     HELP = """Write a first policy file: limits, and the reason for each.
 
-Asks nothing and reads nothing. Every later run in the folder, or in a folder below it, uses
-mipaudit.toml. Read the limits, change what does not fit, and keep the file beside the scores.
+Asks nothing and reads no data. Every later mipaudit command in this folder, or in a folder
+below it, uses mipaudit.toml. Read the limits and change those that do not fit.
 
 \b
 Examples:
   mipaudit init
-      Writes mipaudit.toml, for a release to others: an inconclusive verdict fails.
+      Writes mipaudit.toml, for a release to others: if the data cannot decide, exit code 1.
   mipaudit init --policy synthetic
       The same for a synthetic table: no member's record may appear in the release unchanged.
   mipaudit init --policy research -o research.toml
-      For work in progress: wider limits, and exit code 3 for an inconclusive verdict.
+      For work in progress: wider limits. If the data cannot decide, exit code 3.
   mipaudit estimate scores.parquet --config research.toml
       A file with another name is used only if it is given with --config.
 """

@@ -46,7 +46,7 @@ _APART: Final[Mapping[str, Any]] = {
 class _Promise(Options):
     eta: float = required(game.ETA_OPTION.but(within=_ETA))
     k: float = choice(
-        "Order of the published central moment.",
+        "The published method measures spread by the k-th central moment.",
         default=2.0,
         metavar="K",
         within=Range(lambda k: k >= 1, "at least 1; it may be inf"),
@@ -60,13 +60,13 @@ class _Known(Options):
     GROUP = "Known moments"
 
     moment: float | None = choice(
-        "Sigma_k: k-th root of the release's k-th central moment.", metavar="SIGMA", within=_SIZE
+        "Spread of the release: root of its k-th central moment.", metavar="SIGMA", within=_SIZE
     )
     swap_distance: float | None = choice(
-        "Mean change of the release when one record is exchanged.", metavar="D", within=_SIZE
+        "Mean change of the release if one record is exchanged.", metavar="D", within=_SIZE
     )
     sensitivity: float | None = game.SENSITIVITY_OPTION.but(
-        "Largest change when one record is exchanged, for any data."
+        "Largest change of the release if one record is exchanged, for any data."
     )
     dimension: int | None = choice(
         "Number of released numbers; 1 by default.",
@@ -76,7 +76,7 @@ class _Known(Options):
 
 class _Tables(Options):
     splits: Any = choice(
-        "A table: one row per random split, one column per released number.",
+        "A table: one row for each random split, one column for each released number.",
         flag="--from",
         metavar="SPLITS",
         read=path_of,
@@ -84,7 +84,7 @@ class _Tables(Options):
         is_input=True,
     )
     pairs: str | None = choice(
-        "Releases before and after a swap. Columns: pair_id, side and perhaps record.",
+        "Releases before and after one record is exchanged. Columns: pair_id, side, maybe record.",
         metavar="PAIRS",
         read=file_path,
         only_with="splits",
@@ -109,9 +109,9 @@ class _Calibration(Options):
         only_with="splits",
         in_python=None,
     )
-    calibration: CalibrationKind | None = choice("Allow only these methods.", only_with="splits")
-    mechanism: Mechanism | None = choice("Allow only this kind of noise.", only_with="splits")
-    shape: ShapeKind | None = choice("Allow only noise of this shape.", only_with="splits")
+    calibration: CalibrationKind | None = choice("Use only this method.", only_with="splits")
+    mechanism: Mechanism | None = choice("Use only this kind of noise.", only_with="splits")
+    shape: ShapeKind | None = choice("Use only noise of this shape.", only_with="splits")
     protect: Protects = choice(
         "Whom the promise covers: every record, those that `pairs` exchanges, or records on "
         "average.",
@@ -119,7 +119,7 @@ class _Calibration(Options):
         only_with="splits",
     )
     error_units: Literal["standardised", "given"] = choice(
-        "Units in which the total error is minimized.", default="standardised", only_with="splits"
+        "Units of the error that is kept small.", default="standardised", only_with="splits"
     )
     scaled_by: Literal["upper", "value"] = choice(
         "Scale the noise by the upper limit of the spread, or by its estimate.",
@@ -134,24 +134,24 @@ class _Calibration(Options):
 class NoiseOptions(_Promise, _Known, _Tables, _Calibration, Recorded):
     """A promise, and what is known of the release, or splits that tell it."""
 
-    HELP = """Find how much noise makes a release membership-inference private.
+    HELP = """Find how much noise hides who was in the data.
 
-The promise of eta: anyone who sees the release can tell members from other records with
-an accuracy of at most eta above guessing. Without --from, this is mathematics. With --from,
-the noise is calibrated on random splits of your own data, and can be added.
+The promise: nobody who sees the release can tell members from other records with an
+accuracy of more than eta above guessing. Without --from, the noise follows from formulas.
+With --from, it is computed from splits: releases that you made from random parts of your data.
 
 \b
 Examples:
   mipaudit noise --eta 0.1 --k 2
-      The noise as a multiple of the release's spread, by every known calibration.
-  mipaudit noise --eta 0.1 --moment 0.5 --sensitivity 20 --dimension 10
-      The same as noise scales, with the error that the release will have.
+      The noise as a multiple of the release's spread, by every known method.
+  mipaudit noise --eta 0.1 --moment 0.5 --sensitivity 20 --dimension 10 --full
+      For a release with this spread: the noise in numbers, and the error that it adds.
   mipaudit noise --eta 0.1 --from splits.parquet
-      Calibrated: each row is a random split, each column a number of the release.
+      The noise for your data: each row is a split, each column a number of the release.
   mipaudit noise --eta 0.1 --from splits.parquet --strict
-      With limits that hold for any number of splits and any release.
+      The same, with limits that hold for any number of splits and any release.
   mipaudit noise --eta 0.1 --from splits.csv --apply release.csv -o noised.csv
-      Adds the noise. noised.csv.report.json says how it was chosen.
+      Adds the noise to release.csv. noised.csv.report.json says how the noise was chosen.
 """
 
     def may_choose(self, calibration: CalibrationKind, protects: Protects) -> bool:
@@ -196,7 +196,7 @@ Examples:
 
 
 _RELEASE: Any = act(
-    "The release, a vector, to which the noise is added.",
+    "The numbers of the release, to which the noise is added.",
     flag="--apply",
     metavar="RELEASE",
     read=file_path,
@@ -213,7 +213,7 @@ class _Release(Options, kw_only=False):
 
 class _Unlike(Options):
     release_unlike_splits: Unlike = choice(
-        "If the release lies far outside all splits: stop, or go on.", default="refuse"
+        "If the release is far outside all splits: stop, or go on.", default="refuse"
     )
 
 

@@ -132,7 +132,7 @@ def _radius(kind: Kind, text: str) -> float:
         0 < radius < float("inf"),
         "query",
         f"The radius of {kind}:R must be a finite number above 0.",
-        f"For example: {kind}:0.1, or {kind} alone for the median heuristic.",
+        f"For example: {kind}:0.1. With {kind} alone, R is the median of all nn distances.",
     )
     return radius
 
@@ -228,17 +228,17 @@ class _Tables(Options):
     )
     # The last name is the key in a policy file, where `metric` is that of `estimate`.
     metric: Metric = choice(
-        "How distances are measured: categories are one-hot (euclidean), or equal or not (gower).",
+        "How the columns' differences make a distance: root of the squares' sum, or mean (gower).",
         default="euclidean",
         flag="--metric/--distance-metric",
     )
     scale: Scale = choice(
-        "What counts as a distance of 1 in numbers: the range from 5% to 95%, or the full range.",
+        "What counts as a difference of 1: the range of the middle 90% of numbers, or of all.",
         default="robust",
         flag="--scale/--number-scale",
     )
     encode_on: Literal["synthetic", "reference"] = choice(
-        "The table that sets the scales.", default="synthetic"
+        "The table whose numbers set `scale`.", default="synthetic"
     )
     memory: str | int = free(
         "About how much memory to use, such as 500M.",
@@ -255,7 +255,7 @@ class _Search(ChosenSeed):
         "records it. Default: made from the rows."
     )
     keep: Sequence[str] = _columns(
-        "Columns to copy from members and holdout to the score file: keys, groups."
+        "Columns to copy from members and holdout to the score file, such as keys and groups."
     )
 
 
@@ -275,12 +275,13 @@ member and holdout record a score. mipaudit estimate then audits the score file.
 \b
 Queries; in brackets, whether members are expected to score low or high:
   nn          distance to the nearest synthetic record [low]
-  kth:K       distance to synthetic neighbour number K; kth alone: 5 [low]
-  lnr:K       distance to the nearest, divided by that to number K; lnr alone: 2 [low]
-  mc:R        Monte-Carlo within a ball of radius R; mc alone: median heuristic [high]
-  share:R     share of the synthetic records in that ball [high]
-  density     density of synthetic records divided by that of --reference (DOMIAS) [high]
-  classifier  log odds of being synthetic, not from --reference, by a classifier [high]
+  kth:K       distance to the K-th nearest synthetic record [low]
+  lnr:K       distance to the nearest divided by the distance to the K-th nearest [low]
+  mc:R        sum over the synthetic records within distance R: closer ones add more [high]
+  share:R     share of the synthetic records that are within distance R [high]
+  density     density of synthetic records there, divided by that of --reference (DOMIAS) [high]
+  classifier  certainty of a classifier that it is synthetic, and not from --reference [high]
+Without a number, K is 5 for kth and 2 for lnr; R is the middle (median) of all nn distances.
 
 \b
 Examples:

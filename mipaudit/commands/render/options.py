@@ -41,8 +41,8 @@ class RejudgeOptions(StoredReport, ScorePolicy, _MeantFor, Recorded):
     HELP = """Write a report in another form, or judge it by other limits, without the data.
 
 REPORT is a report that a command wrote as .json or .html, or - for standard input. The exit
-code is that of its verdict. With limits, a report of estimate is judged again from its
-figures: the new limits replace the old ones, and the report says how sure the new verdict
+code follows from its verdict. If you give limits, a report of estimate is judged again from
+its figures: the new limits replace the old ones, and the report says how sure the new verdict
 is. A limit on a quantity that the report lacks is an error.
 
 \b
@@ -52,13 +52,13 @@ Examples:
   mipaudit render report.json -f html -o report.html
       A page for people. Also writes report.html.sha256.
   mipaudit render judged.json --subject model.bin -o model.intoto.json
-      A statement to sign, which ties the report to the file. See mipaudit help forms.
+      A statement to sign: this report is about model.bin. See mipaudit help forms.
   mipaudit render report.json --for edpb-28-2024 --with shift.json -o annex.html
-      An annex: each point of a guideline, with what the reports show about it.
+      An annex: each point of a guideline, and what the two reports show about it.
   mipaudit render report.json --max-advantage 0.05
-      Would a stricter limit have been met? Exit code 0: yes, 1: no, 3: inconclusive.
+      Is a stricter limit met, too? Exit code 0: yes, 1: no, 3: inconclusive.
   mipaudit render report.json --policy policy/mipaudit.toml
-      Judges by the limits and waivers of a policy file.
+      Judges by the limits and waivers (accepted exceptions) of a policy file.
   mipaudit estimate scores.csv -f json | mipaudit render - -f markdown
 """
 
@@ -67,7 +67,7 @@ class _AnyForm(Shown):
     format: Literal[Format, ExchangeName, "annex"] | None = FORMAT_OPTION.but(
         "The form, if the ending of its file does not set it. For other programs: in-toto "
         "(.intoto.json) to sign, cyclonedx (.cdx.json), model-card (Hugging Face), metrics "
-        "(MLflow, DVC), github and gitlab (annotations of a change), annex (`for`)."
+        "(MLflow, DVC), github and gitlab (notes on a change of code), annex (`for`)."
     )  # type: ignore[assignment] # more forms than other commands have
     subject: Sequence[Any] = SUBJECT_OPTION.but(default=())
     annex: AnnexName | None = act(

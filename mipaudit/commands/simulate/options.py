@@ -35,7 +35,7 @@ class _Drawing(Options):
     n_holdout: int | None = free("Number of holdout records; 1,000 by default.", within=_SIZE)
     n_canaries: int | None = free("Number of canaries in one run; 1,000 by default.", within=_SIZE)
     n_splits: int | None = free("Number of random splits; 256 by default.", within=_SIZE)
-    order: Order = free("Order of the rows; sorted means by score.", default="shuffled")
+    order: Order = free("Order of rows: random, by score, or members first.", default="shuffled")
 
 
 class SimulateOptions(_Scenario, _Drawing, Prior, FixedSeed, Recorded):
@@ -43,17 +43,17 @@ class SimulateOptions(_Scenario, _Drawing, Prior, FixedSeed, Recorded):
 
     HELP = """Draw a score file whose true leak is known.
 
-Every scenario is a distribution of scores for which formulas give the truth: the best
-attacker's advantage, the AUC, the TPR at low FPR, and epsilon if a mechanism makes the
-scores. To check mipaudit, or any other tool, audit the file and compare.
+A scenario is a rule that draws scores. Formulas give its true leak: the best attacker's
+advantage, the AUC, the TPR at low FPR and, for some, epsilon (see mipaudit help glossary).
+To check mipaudit, or any other tool, audit the file and compare.
 
 \b
 Examples:
   mipaudit simulate --list
-      Lists all scenarios. Capitals in a name stand for numbers: laplace-2.5 is a laplace-EPS.
+      Lists all scenarios. Write a number for capitals: laplace-2.5 for laplace-EPS.
   mipaudit simulate laplace-1 -o scores.parquet
-      Draws 1,000 members and 1,000 holdout records. The truth is printed, and written to
-      scores.parquet.truth.json.
+      Draws 1,000 members and 1,000 holdout records. Prints their true leak, and writes it
+      to scores.parquet.truth.json.
   mipaudit simulate leaked-atoms --n-members 50000 --n-holdout 50000 -o scores.csv.gz
   mipaudit simulate laplace-1 -q | mipaudit estimate -
   mipaudit simulate izzo-prop9-14 -o drawn.csv
@@ -65,10 +65,10 @@ class SimulateShown(Shown):
     """What is made of the scenario, and where it goes."""
 
     show_list: bool = free("Show all scenarios.", default=False, flag="--list")
-    truth_only: bool = free("Print the truth, and draw nothing.", default=False)
+    truth_only: bool = free("Print the true leak, and draw nothing.", default=False)
     output: str | None = OUTPUT_OPTION.but(
         "Write the scores to this file (.csv, .csv.gz, .parquet), and FILE.truth.json beside it. "
-        "Default: CSV to standard output, the truth to stderr."
+        "Default: CSV to standard output, the true leak to stderr."
     )
     quiet: bool = QUIET_OPTION.but("Print neither notes nor the truth on stderr.", default=False)
 

@@ -17,20 +17,20 @@ class _Data(Options, kw_only=False):
 
 class _Site(Options):
     cuts: Sequence[Any] = reads(
-        "Count in the score ranges of these cuts. Repeat: give the cuts of every site.",
+        "A cuts file, whose score ranges to count in. Repeat: give those of all sites.",
         default=(),
         in_python="Or what summarize returned with `cuts_only`.",
     )
     cuts_only: bool = free(
-        "Write only where the scores of a sample lie, as a few round cut points. Count all rows "
-        "later, with `cuts`.",
+        "Write only a cuts file: a few round numbers that show where the scores lie. Count the "
+        "rows later, with `cuts`.",
         default=False,
     )
     site: str | None = free(
         "The name of this site or part. No two may have the same name.", read=site_name
     )
     min_cell: int | None = MIN_CELL_OPTION.but(
-        "Write no count of fewer records than this.", within=at_least(2)
+        "Write no count of fewer records than N.", within=at_least(2)
     )
 
 
@@ -42,23 +42,23 @@ class SummarizeOptions(_Data, Classes, Columns, _Site, Prior, Discreteness, Seed
 A summary holds counts, and no record's score. mipaudit estimate reads any number of
 summaries together: from parts that were counted at different times, on different machines,
 or at sites that may not see each other's data. All parts must be counted in the same score
-ranges. So each site first writes where its scores lie (--cuts-only), and then counts with
-the cuts of all sites (--cuts).
+ranges. So each site first writes a cuts file, which says where its scores lie (--cuts-only).
+Then each site counts with the cuts files of all sites (--cuts).
 
 \b
 Examples:
   mipaudit summarize scores.parquet -o scores.summary
-      One input, all of it. Then: mipaudit estimate scores.summary
+      Counts all scores in one step. Then: mipaudit estimate scores.summary
   mipaudit summarize --plan 5
-      Prints the commands for each of 5 sites and for the centre, to paste.
+      Prints the commands to paste at 5 sites, and at the centre that audits their counts.
   mipaudit summarize a.csv --site a --cuts-only -o a.cuts
-      Writes what site a shares: round cut points, how many records of a sample lie
-      between two of them (only if 10 or more), and how many records the site has.
+      Writes what other sites will see of site a: round cut points, the number of sampled
+      records between two of them (only if 10 or more), and the number of all records.
   mipaudit summarize a.csv --site a --cuts a.cuts --cuts b.cuts -o a.summary
-      Site a counts with the cuts of both sites; so does b, with its name. Then:
-      mipaudit estimate a.summary b.summary
+      Site a counts with the cuts of both sites. Site b does the same with --site b.
+      Then: mipaudit estimate a.summary b.summary
   mipaudit summarize large.parquet --min-cell 10 -o large.summary
-      For a secure room: the file has no count of fewer than 10 records.
+      For a file that is to leave a secure room: no count in it is below 10 records.
 """
 
     def check(self) -> None:

@@ -25,7 +25,7 @@ class _Cells(Options):
         "Use only this distribution; repeat for several.", default=(), recorded_as="scenarios"
     )
     replications: int | None = choice(
-        "Files drawn per setting; 1,000 by default, or 4,000 in the long form.",
+        "Files drawn for each combination; 1,000 by default, or 4,000 in the long form.",
         metavar="R",
         within=between(1, _MOST_REPLICATIONS),
     )
@@ -40,14 +40,14 @@ class _Cells(Options):
         read=whole_numbers,
     )
     priors: Sequence[float] = choice(
-        "Priors to test: probabilities that a record is a member.",
+        "Priors to test: each the probability that a record is a member.",
         default=(),
         metavar="P,P,...",
         within=Range(lambda priors: all(0 < p < 1 for p in priors), "each above 0 and below 1"),
         read=numbers,
     )
     strict: bool = STRICT_OPTION.but(
-        "Test the methods of strict audits instead.", default=False, in_python=None
+        "Test the limits of strict audits instead.", default=False, in_python=None
     )
 
 
@@ -57,19 +57,19 @@ class _Run(Options):
         within=between(1, _MOST_JOBS),
     )
     resume: str | None = act(
-        "Keep finished settings in this file, and continue from it.", metavar="FILE", read=file_path
+        "Save finished parts in this file, and continue from it.", metavar="FILE", read=file_path
     )
 
 
 class ValidateOptions(_Cells, FixedSeed, _Run, Followed, Recorded):
     """Which limits, on which files, and how they are run."""
 
-    HELP = """Check on your own machine how often the limits hold.
+    HELP = """Check on your own machine how often confidence limits hold.
 
-Draws files from distributions with known truth, audits each as `estimate` would, and
-counts how often each limit misses the truth. Other methods are tested too, and some of
-them are known to be invalid: a run that does not detect them has failed. Exit code 0:
-every limit holds as often as promised; 1: one does not, or an invalid method was missed.
+Draws score files whose true leak is known, audits each as `estimate` would, and counts how
+often each confidence limit misses the truth. Also tests other ways to compute limits. Some
+are known to be wrong: a run that does not detect this has failed. Exit code 0: every limit
+holds as often as promised; 1: one does not, or a wrong method was not detected.
 
 \b
 Examples:
@@ -78,7 +78,7 @@ Examples:
   mipaudit validate --long --resume cells.jsonl -f markdown -o validation.md
       The long form: about an hour. Stop it when you like, and run it again to continue.
   mipaudit validate --scenario comb-64 --sizes 200,5000 --priors 0.5 --replications 2000
-      Your own choice of distribution, sizes, priors and number of files.
+      Chooses the distribution, the records per file, the prior and the number of files.
   mipaudit validate --estimand auc --estimand tpr_at_fpr
-      Tests only these limits.
+      Tests only the limits of the AUC and of the TPR at low FPR.
 """

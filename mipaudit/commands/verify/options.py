@@ -30,7 +30,7 @@ class _Inputs(Options):
 
 class _Beside(Options):
     claimed_curve: Any = CLAIMED_CURVE_OPTION.but(
-        "The claimed ROC, for a report of epsilon.", in_python=""
+        "The claimed ROC curve, for a report of epsilon.", in_python=""
     )
     synthetic: Any = SYNTHETIC_OPTION.but("The released records, for a report of query.")
     reference: Any = REFERENCE_OPTION.but("The reference records, for a report of query.")
@@ -38,7 +38,7 @@ class _Beside(Options):
 
 class _Released(Options):
     subject: Sequence[Any] = SUBJECT_OPTION.but(
-        "A released file of a statement, if it is elsewhere or renamed. Repeat for several.",
+        "A released file that an .intoto.json names, if it was moved. Repeat for several.",
         default=(),
     )
 
@@ -49,22 +49,22 @@ class VerifyOptions(StoredReport, _Inputs, _Released, Classes, _Beside, Jobs, Fo
     HELP = """Compute a report again from its scores, and say whether it is the same.
 
 Uses the settings that the report records. Every number must agree within 1e-9. Every word
-must be the same, and so must the sha256 and rows of the input. Other versions of mipaudit
-and its libraries are named. Exit code 0: the report agrees; 1: it differs; 2: it cannot be
-computed again, and the error says why.
+must be the same, and so must the rows and the sha256 of the input. The answer lists libraries
+that have another version now, mipaudit included. Exit code 0: the report agrees; 1: it
+differs; 2: it cannot be computed again, and the error says why.
 
 \b
 Examples:
   mipaudit verify report.html --input scores.parquet
   mipaudit verify report.json --members in.csv --holdout out.csv
   mipaudit verify compared.json --input v1.parquet --input v2.parquet
-      A report of compare: give its inputs in the same order and with the same names.
+      A report of compare. Give the same inputs in the same order, with the same names.
   mipaudit verify query.json --members m.csv --holdout h.csv --synthetic s.csv
-      A report of query: makes every score again and compares the sha256.
+      A report of query: makes every score again, and compares the sha256 of the scores.
   mipaudit verify model.intoto.json
-      A statement from render: the released files and the report are expected beside it.
+      What render --subject wrote. Expects the released files and the report beside it.
   mipaudit verify bounds.json
-      Reports made without scores: of bounds, noise, or epsilon from counts.
+      A report that was made without scores: of bounds, noise, or epsilon from counts.
 """
 
     def inputs(self) -> tuple[Any, ...]:

@@ -12,8 +12,8 @@ _EXAMPLE: Final = (
     "For example: mipaudit query losses --logits logits.npy --labels labels.npy "
     "--membership member.npy -o scores.parquet"
 )
-_HOLDOUT: Final = "The same for the holdout, in a file of its own."
-_ALSO: Final = "The same for the holdout records."
+_HOLDOUT: Final = "The same for holdout records, if they have a file of their own."
+_ALSO: Final = "The same for holdout records."
 Values = Literal["phi", "probability", "loss"]
 Variance = Literal["fixed", "per-record"]
 
@@ -28,11 +28,11 @@ outputs_file: Any = partial(choice, read=path_of, told=_name, is_input=True)
 
 class _Model(Options):
     logits: Any = outputs_file(
-        "The model's outputs before softmax.",
+        "The model's raw outputs (before softmax makes probabilities of them).",
         in_python="A .npy, .npz, CSV or Parquet file, or an array (n, c): of all records, or of "
         "the members where a holdout is given.",
     )
-    probabilities: Any = outputs_file("The model's outputs after softmax.")
+    probabilities: Any = outputs_file("The model's probability of each class.")
     labels: Any = outputs_file(
         "The true class of each record.", in_python="Classes from 0, shape (n,)."
     )
@@ -45,14 +45,14 @@ class _Model(Options):
 
     reference_logits: Any = outputs_file("Logits of a reference model, for the same records.")
     reference_probabilities: Any = outputs_file(
-        "Probabilities of the reference model, in place of logits."
+        "Probabilities of the reference model, if they are not logits."
     )
     holdout_reference_logits: Any = outputs_file(_ALSO)
     holdout_reference_probabilities: Any = outputs_file(_ALSO)
 
     scores: Sequence[str] = choice(
-        "The scores: loss, conf_true, conf_max, entropy, mod_entropy, margin, phi, correct, "
-        "loss_calibrated. Default: all but phi.",
+        "The scores to write: loss, conf_true, conf_max, entropy, mod_entropy, margin, phi, "
+        "correct, loss_calibrated. Default: all but phi.",
         default=(),
         metavar="NAME,NAME",
         read=column_list,
@@ -64,24 +64,24 @@ class LossesOptions(_Model, Recorded):
 
     HELP = """Make scores from a model's logits or probabilities.
 
-Writes the loss, confidence, entropy, modified entropy (Song and Mittal), margin and
-correctness of every record, from the model's outputs and the true classes. With a reference
-model, also the loss minus that model's loss. Use the file with estimate, attack or records.
+Writes several scores of every record: loss, confidence, entropy, modified entropy (Song and
+Mittal), margin, and whether the model is right. A reference model, trained on other records,
+adds one: the loss minus that model's loss. Use the file with estimate, attack or records.
 
 A file is .npy, .npz, CSV or Parquet, with a row for each record and a column for each
-class. Labels are classes from 0. Labels and membership may be columns (label, member) or
-arrays (labels, member) of the same file.
+class. Labels are the true classes, from 0. Labels and membership may be columns (label,
+member) or arrays (labels, member) of the same file.
 
 \b
 Examples:
   mipaudit query losses --logits model.npz -o model_scores.parquet
       An archive with logits, labels and member.
   mipaudit query losses --logits m.npy --labels y.npy --membership in.npy -o model_scores.csv
-      Each in a file of its own.
+      Logits, labels and membership, each in a file of its own.
   mipaudit query losses --logits m.npz --holdout-logits h.npz -o model_scores.csv
       Members and holdout records in archives of their own, with logits and labels.
   mipaudit query losses --probabilities outputs.csv --scores loss,entropy -o model_scores.csv
-      A table with columns member, label and one for each class; two scores.
+      A table with columns member, label and one for each class. Writes two scores.
   mipaudit query losses --logits model.npz --reference-logits reference.npy -o model_scores.csv
       Adds the loss minus that of a reference model.
 """
@@ -153,18 +153,18 @@ class _Shadow(Options, kw_only=False):
 
 class _Lira(Options):
     inclusion: Any = outputs_file(
-        "Which model was trained with which record, 0 or 1.", in_python="Of the same shape."
+        "1 where a model was trained with a record, else 0.", in_python="Of the same shape."
     )
-    target: Any = outputs_file("Confidences of the target model.", in_python="Of shape (records,).")
+    target: Any = outputs_file("Confidences of your model.", in_python="Of shape (records,).")
     membership: Any = outputs_file(
-        "Whether the target was trained with each record.", in_python="Of shape (records,)."
+        "Whether your model was trained with each record.", in_python="Of shape (records,)."
     )
-    values: Values = choice("What the confidences are: phi is log(p / (1-p)).", default="phi")
+    values: Values = choice("What the confidences are; phi is log(p / (1-p)).", default="phi")
     variance: Variance = choice(
-        "Use one variance for all records (fixed), or one for each record.", default="fixed"
+        "How far confidences vary: one figure for all records, or one for each.", default="fixed"
     )
     rows: Literal["models", "records"] | None = choice(
-        "What a row of SHADOW is, if its shape does not show it."
+        "Whether a row of SHADOW is a model or a record, if its shape does not show it."
     )
 
 
@@ -173,13 +173,13 @@ class LiraOptions(_Shadow, _Lira, Recorded):
 
     HELP = """Make the likelihood-ratio score (LiRA) from shadow models.
 
-Shadow models are trained on random parts of the records. For each record, the target
-model's confidence is compared with that of the models trained with and without the record
-(online), or only without it (offline). This is the attack LiRA (Carlini et al. 2022). Use
-the file with estimate, attack or records.
+Shadow models are models like yours (the target), trained on random parts of the records.
+The target's confidence in each record is compared with that of the models trained with the
+record and of those trained without it (lira_online), or only of the latter (lira_offline):
+the attack of Carlini et al. (2022). Use the file with estimate, attack or records.
 
 A file is .npy, .npz, CSV or Parquet. SHADOW has a confidence in the true class for each
-model and record. INCLUSION has the same shape: 1 if the model was trained with the record.
+model and record. --inclusion has the same shape: 1 where a model was trained with a record.
 
 \b
 Examples:
@@ -188,9 +188,9 @@ Examples:
   mipaudit query lira --shadow phi.npy --inclusion coins.npy --target target.csv -o lira.csv
       The target's table has columns member and phi.
   mipaudit query lira --shadow p.npz --values probability -o lira.csv
-      The archive has p of the true class, in place of phi = log(p / (1-p)).
+      The archive has probabilities p of the true class, not phi = log(p / (1-p)).
   mipaudit query lira --shadow shadows.npz --variance per-record -o lira.csv
-      Estimates a variance for each record, which needs many shadow models.
+      Estimates for each record how far confidences vary. This needs many shadow models.
 """
 
     def check(self) -> None:
