@@ -124,7 +124,7 @@ def options() -> Iterator[_Line]:
                 known = (*flags, *words, *_others(str(one.name)))
                 found.setdefault(record, {})[command.name or ""] = known
     for (typed, said), of in found.items():
-        who = f"mipaudit {first_names([*of], _COMMANDS)}".strip()
+        who = f"mipaudit {first_names([*filter(None, of)], _COMMANDS)}".strip()
         yield _Line(typed, f"{said}  [{who}]", next(iter(of.values())))
 
 
@@ -134,7 +134,8 @@ def commands() -> Iterator[_Line]:
         yield _Line(one.name, one.summary, (one.name, *_others(one.name)))
     for typed, said in _TERM.findall(declared_command(BY_NAME["query"]).help or ""):
         name = f"query {typed.partition(':')[0]}"
-        yield _Line(f"query {typed}", f"The {said}.", (name, *_others(name)))
+        sided = said.replace("[", "[members are expected to score ")
+        yield _Line(f"query {typed}", f"The {sided}.", (name, *_others(name)))
 
 
 def other_names() -> Iterator[_Line]:

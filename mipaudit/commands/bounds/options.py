@@ -268,8 +268,8 @@ class _Answer(Options):
     """What is answered beside."""
 
     baseline: Sequence[float] = free(
-        "The share of right guesses about a person without the person's record, of an identity or "
-        "an attribute. The report says what share can be right with it.",
+        "Share of guesses about a person (an identity, an attribute) that is right without the "
+        "person's record. The report says what share can be right with it.",
         default=(),
         metavar="B,B,...",
         read=_shares,
@@ -289,8 +289,8 @@ class BoundsOptions(_Guarantee, game.Neighbours, _Target, _Attack, game.Game, _A
 
     HELP = """Say what a privacy guarantee allows an attacker, or which one is needed.
 
-A guarantee is a promise of differential privacy. Ask one of three questions: what does a
-guarantee allow, which one keeps a target, or which one does an attack refute? Reads no data.
+A guarantee is a promise of differential privacy. Ask what a guarantee allows, which one a
+target needs, or which one an attack refutes. Reads no data. Words: mipaudit help glossary.
 
 \b
 Examples:
@@ -300,9 +300,9 @@ Examples:
   mipaudit bounds --epsilon 1 --baseline 0.1
       Without a person's record, 10 in 100 guesses are right. How many can be with it?
   mipaudit bounds --advantage 0.1
-      The epsilon, the mu or the noise that keeps every attacker's advantage at most 0.1.
+      The epsilon, the mu or the noise that keeps every attacker's advantage at 0.1 or below.
   mipaudit bounds --success 0.2@0.1
-      The same for guesses: at most 20 in 100 right, if 10 are without the person's record.
+      The same for guesses: 10 in 100 right without a person's record, at most 20 with it.
   mipaudit bounds --gaussian-noise-for epsilon=1,delta=1e-5 --sensitivity 2
       The smallest Gaussian noise (its standard deviation) that gives this guarantee.
   mipaudit bounds --tp 90 --fn 10 --fp 1 --tn 99
@@ -393,7 +393,7 @@ class BoundsShown(Shown):
 
     curve: str | None = CURVE_OPTION
     plot: str | None = act(
-        "Draw bounds and TPR to this file (.png, .pdf, .svg).", metavar="FILE", recorded=True
+        "Draw bounds and ROC curve to this file (.png, .pdf, .svg).", metavar="FILE", recorded=True
     )
 
 

@@ -60,7 +60,7 @@ class _Known(Options):
     GROUP = "Known moments"
 
     moment: float | None = choice(
-        "Spread of the release: root of its k-th central moment.", metavar="SIGMA", within=_SIZE
+        "Spread: k-th root of the release's k-th central moment.", metavar="SIGMA", within=_SIZE
     )
     swap_distance: float | None = choice(
         "Mean change of the release if one record is exchanged.", metavar="D", within=_SIZE

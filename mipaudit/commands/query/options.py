@@ -228,7 +228,7 @@ class _Tables(Options):
     )
     # The last name is the key in a policy file, where `metric` is that of `estimate`.
     metric: Metric = choice(
-        "How the columns' differences make a distance: root of the squares' sum, or mean (gower).",
+        "How a distance is made. euclidean: root of the sum of squared differences; gower: mean.",
         default="euclidean",
         flag="--metric/--distance-metric",
     )
@@ -273,13 +273,13 @@ from the same source (holdout), and the released records (synthetic). Each query
 member and holdout record a score. mipaudit estimate then audits the score file.
 
 \b
-Queries; in brackets, whether members are expected to score low or high:
+What each query computes of a record; members are expected to score [low] or [high]:
   nn          distance to the nearest synthetic record [low]
   kth:K       distance to the K-th nearest synthetic record [low]
   lnr:K       distance to the nearest divided by the distance to the K-th nearest [low]
   mc:R        sum over the synthetic records within distance R: closer ones add more [high]
   share:R     share of the synthetic records that are within distance R [high]
-  density     density of synthetic records there, divided by that of --reference (DOMIAS) [high]
+  density     density of synthetic records near it, divided by that of --reference (DOMIAS) [high]
   classifier  certainty of a classifier that it is synthetic, and not from --reference [high]
 Without a number, K is 5 for kth and 2 for lnr; R is the middle (median) of all nn distances.
 

@@ -70,7 +70,7 @@ class SimulateShown(Shown):
         "Write the scores to this file (.csv, .csv.gz, .parquet), and FILE.truth.json beside it. "
         "Default: CSV to standard output, the true leak to stderr."
     )
-    quiet: bool = QUIET_OPTION.but("Print neither notes nor the truth on stderr.", default=False)
+    quiet: bool = QUIET_OPTION.but("Print no notes and no true leak on stderr.", default=False)
 
     @classmethod
     def report_file(cls, given: Mapping[str, Any]) -> str | None:
