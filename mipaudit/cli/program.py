@@ -35,16 +35,17 @@ _HELP = """Measure how much a release leaks about who was in its training data.
 \b
   mipaudit estimate scores.parquet      how much leaks, with confidence limits
   mipaudit estimate scores.parquet --max-advantage 0.1
-                                        exit code 0 if below, 1 if above, 3 if unclear
+                                        exit code 0: surely below, 1: above, 3: unclear
   mipaudit COMMAND --help               options and worked examples
   mipaudit help which-file              the command for the file that you have
   mipaudit help                         the topics and pages of the documentation
 
-A score file has one row per record: whether the record was in the training data
-(a member) or not (holdout), and its scores: numbers that a query to the release returned for it.
+A release is what you publish, such as a model or synthetic data. A score file has one row per
+record. The row says whether the record was in the training data (a member) or not (holdout), and
+has the record's scores: numbers from the release, such as the model's loss on the record.
 
 Exit codes: 0 policy met or none given, 1 not met, 2 usage or input error,
-3 inconclusive, 70 internal error.
+3 inconclusive (cannot tell), 70 internal error.
 """
 # The shell sets it, with the name of the program in it, when the tab key is pressed.
 _ASKED: Final = "_MIPAUDIT_COMPLETE"

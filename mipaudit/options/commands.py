@@ -102,13 +102,13 @@ _PLAIN: Any = {**_FIXED, "shown": _UNJUDGED}
 # In the order in which they are listed.
 TABLE: Final = (
     _answers("estimate", "Measure how well scores reveal who was in the training data.", _AUDIT),
-    _runs("records", "Show how exposed each record is, and which groups are.", _AUDIT),
-    _runs("epsilon", "Find which promise of differential privacy the data refute.", _AUDIT),
+    _runs("records", "Show how exposed each record is, and each group.", _AUDIT),
+    _runs("epsilon", "Find promises of differential privacy that the data refute.", _AUDIT),
     _answers("compare", "Show which of several scores leaks most, and by how much.", _AUDIT),
     _answers("attack", "Show what published attacks achieve on a score.", _AUDIT),
     _answers("attribute", "Test whether an attribute is guessed better for members.", _AUDIT),
-    _answers("check", "Check a score file, without an audit.", _AUDIT, shown=_UNJUDGED),
-    _answers("shift", "Test whether members and holdout differ without the model.", _AUDIT),
+    _answers("check", "Check a score file before an audit.", _AUDIT, shown=_UNJUDGED),
+    _answers("shift", "Test whether members and holdout differ by themselves.", _AUDIT),
     _runs("query", "Make scores from tables: members, holdout, synthetic records.", _SCORES),
     _scores("query losses", "Make scores from a model's logits or probabilities."),
     _scores("query lira", "Make the likelihood-ratio score (LiRA) from shadow models."),

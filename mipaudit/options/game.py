@@ -32,14 +32,14 @@ PRIOR_OPTION = free(
     within=PROBABILITY,
 )
 CONFIDENCE_OPTION = choice(
-    "How often a pair of limits contains the true value: 1 - alpha.",
+    "How often a lower and an upper confidence limit enclose the true value: 1 - alpha.",
     metavar="C",
     within=CONFIDENCE,
     needs_word=lambda given: not (isinstance(given, float) and given >= USUAL_CONFIDENCE),
 )
 STRICT_OPTION = free(
-    "Use limits that hold at every sample size, where they exist. The limits of the AUC stay "
-    "approximate. With a seed that you give, all limits are only approximate.",
+    "Use confidence limits that are valid for any number of rows, where such limits exist. Those "
+    "of the AUC stay approximate. If you give a number as `seed`, all stay approximate.",
     in_python="Without a `seed`, a fresh one is drawn.",
 )
 DELTA_OPTION = free("The delta that goes with every epsilon.", metavar="D", within=SHARE)
@@ -58,7 +58,8 @@ FALSE_NEGATIVES_OPTION = count("Members that the attack did not call members.")
 FALSE_POSITIVES_OPTION = count("Holdout records that the attack called members.")
 TRUE_NEGATIVES_OPTION = count("Holdout records that the attack did not call members.")
 ADJACENCY_OPTION = free(
-    "What the claim hides: that one record was replaced, or that one was added or removed."
+    "Which change of the data the claim hides: that one record is replaced by another "
+    "(substitution), or that one record is added or removed (add-remove)."
 )
 
 
@@ -97,8 +98,8 @@ REFERENCE_OPTION = reads(
     "Other records from the same source as the members, for density and classifier."
 )
 CLAIMED_CURVE_OPTION = free(
-    "Test the claim that no attacker exceeds the ROC in this file: columns fpr and tpr, or the "
-    "curve that mipaudit bounds writes.",
+    "Test the claim that no attacker exceeds the ROC curve in this file. The file has columns "
+    "fpr and tpr, or was written by mipaudit bounds `curve`.",
     is_input=True,
     in_python="Or a pair of sequences, FPR and TPR.",
 )
@@ -110,16 +111,16 @@ COLUMNS_OPTION = choice(
 )
 IGNORE_OPTION = choice("Columns to leave out.", metavar="COL,COL", read=column_list, repeated=True)
 BY_OPTION = free(
-    "Columns whose values make the groups; repeat for several. Quote a name that has a comma: "
-    "'\"a,b\"'.",
+    "Columns whose values make the groups: one for each combination. Quote a name that has a "
+    "comma: '\"a,b\"'.",
     metavar="COL,COL",
     read=column_list,
     repeated=True,
 )
 KEY_COLUMN_OPTION = choice(
-    "Column that identifies a row. Default: the row's position.", recorded_as="key_column"
+    "The column that identifies a row. Default: the row's position.", recorded_as="key_column"
 )
-MIN_CELL_OPTION = choice("Show no cell or group of fewer records than this.", within=at_least(1))
+MIN_CELL_OPTION = choice("Show no cell or group with fewer records than this.", within=at_least(1))
 
 
 def several(given: Any) -> tuple[Any, ...]:  # noqa: ANN401 - paths, frames, arrays
@@ -167,14 +168,14 @@ class Stores(Options):
     GROUP = "Input"
 
     allow_scheme: Sequence[str] = act(
-        "Also read addresses of this scheme, such as sftp, if fsspec can. Repeat for several.",
+        "Also read NAME:// addresses, such as sftp, if the package fsspec can. Repeat for several.",
         default=(),
     )
     anonymous: bool = manner(
         "Read public s3://, gs:// and az:// addresses, without credentials.", default=False
     )
     store_timeout: str | None = manner(
-        "How long to wait for a store to connect, or to send data. [default: 30]", metavar="SECONDS"
+        "How long an address such as s3:// may keep silent. [default: 30]", metavar="SECONDS"
     )
 
 

@@ -69,8 +69,8 @@ class ScoreColumns(Options):
     """Which columns are scores."""
 
     score_col: Sequence[str] = choice(
-        "A column to audit as a score; repeat for several. A list with commas (d1,d2) is one score "
-        "of several numbers. Default: found by name and type.",
+        "A column to audit as a score. Repeat the option for several scores. Columns joined by "
+        "commas (d1,d2) make one score of several numbers. Default: found by name and type.",
         default=(),
         recorded_as="score_columns",
     )
@@ -85,14 +85,14 @@ class Membership(Options):
         "The membership column. Default: found by name.", first=True, recorded_as="member_column"
     )
     member_value: str | None = choice(
-        "The value that means member; all other rows are holdout.", metavar="VALUE"
+        "The membership column's value for members. All other rows are holdout.", metavar="VALUE"
     )
     where: str | None = choice(
         "Read only the rows whose column COL has this value.", metavar='"COL = VALUE"', near=True
     )
     unit_col: str | None = choice(
-        "The column that names the person behind a row. Each person counts once, as a member or "
-        "as holdout.",
+        "The column that says which person a row is about. Each person counts once, as a member "
+        "or as holdout.",
         first=True,
         recorded_as="unit_column",
     )
@@ -102,7 +102,7 @@ class Membership(Options):
         only_with="unit_col",
     )
     rows_are: Literal["independent"] | None = choice(
-        "Treat the rows as independent although ids or files repeat. The report says so."
+        "State that rows of one id, or of several files, are independent. The report says so."
     )
 
 
@@ -130,14 +130,14 @@ class Discreteness(Options):
     GROUP = "Statistics"
 
     discrete: bool = choice(
-        "State that the score has few values, and all are known. Then an upper limit on all "
-        "attackers is shown too.",
+        "State that the score has few values, and all are known. The report then also shows an "
+        "upper confidence limit that holds for every attacker.",
         default=False,
     )
 
 
 MEMBER_SIDE_OPTION = choice(
-    "Whether members score high or low. TPR at FPR depends on it. auto finds out."
+    "Whether members score high or low: auto finds out. TPR at FPR, a measure, depends on it."
 )
 
 
@@ -193,12 +193,14 @@ def listed(code: str, given: object) -> tuple[dict[str, Any], ...]:
 
 MAX_ADVANTAGE_OPTION = free("Policy: the advantage must be at most X.")
 AGAINST_OPTION = free(
-    "The attackers that the policy must withstand. The last two are for scores of several numbers."
+    "The attackers that the policy must withstand: those who use one cut-off (thresholds), one "
+    "score range (intervals-1), up to four (intervals-4), 16 equally filled ranges (bins-16), or "
+    "anything (any). product-grid and learned are for scores of several numbers."
 )
 MAX_COPIES_OPTION = free(
-    "Policy: at most N members may appear in the release unchanged (column exact_copy). Without "
-    "this limit, copies keep a policy from being met, unless chance explains them: about as many "
-    "holdout records are copied too.",
+    "Policy: at most N members may appear unchanged in the release (column exact_copy). Without "
+    "this limit, no policy is met if members are copied, unless about as many holdout records are "
+    "copied too: then chance explains the copies.",
     within=at_least(0),
 )
 
@@ -237,7 +239,7 @@ class ListedPolicy(Options):
         read=partial(listed, "waivers"),
     )
     on_inconclusive: Literal["fail", "review", "pass"] = choice(
-        "Exit code of an inconclusive verdict: 1, 3 or 0. The report still says inconclusive.",
+        "Exit code when the report says inconclusive: 1 (fail), 3 (review) or 0 (pass).",
         default="review",
         needs_word=lambda given: given == "pass",
     )
@@ -247,11 +249,11 @@ class _ScoreLimits(_MaxAdvantage):
     GROUP = "Policy"
 
     max_eta: float | None = free(
-        "Policy: an attacker's accuracy may exceed guessing by at most X (eta of MIP)."
+        "Policy: the share of right guesses may exceed that of blind guessing by at most X (eta)."
     )
     max_tpr_at_fpr: tuple[float, float] | None = free(
-        "Policy: at a false-positive rate of F, the true-positive rate must be at most T, as in "
-        "0.02@0.001.",
+        "Policy: an attacker who calls a share F of the holdout records members may find at most "
+        "a share T of the members, as in 0.02@0.001.",
         metavar="T@F",
         read=operating_point,
         in_python="Or (0.02, 0.001).",
@@ -325,14 +327,14 @@ def seed_given(value: Given) -> SeedGiven | SeedChoice:
 
 
 CHOSEN_SEED_OPTION: Any = SEED_OPTION.but(
-    "Random seed, for choosing the rows that train the attackers. fresh draws one and records "
-    "it. Default: made from the scores.",
+    "Random seed. It chooses the rows that train the attackers. fresh draws a new seed, which "
+    "the report records. Default: computed from the scores.",
     metavar="INTEGER|fresh",
     within=None,
     read=seed_given,
 )
 JOBS_OPTION = manner(
-    "Number of workers. The answer does not depend on it. Default: one per processor.",
+    "Number of workers. The results do not depend on it. Default: one per processor.",
     within=at_least(1),
 )
 
@@ -379,7 +381,7 @@ class Seeded(ChosenSeed):
     GROUP = "Work"
 
     hash_inputs: bool = free(
-        "Record the sha256 of the inputs even if they are over 64 MiB together.", default=False
+        "Record the checksum (sha256) of the input also if it is over 64 MiB.", default=False
     )
 
 
@@ -429,11 +431,11 @@ class Engines(Work):
     GROUP = "Work"
 
     engine: Literal["auto", "threads", "processes", "dask"] = act(
-        "What computes: threads, processes or a Dask cluster. The answer does not depend on it.",
+        "What computes: threads, processes or a Dask cluster. The results do not depend on it.",
         default="auto",
     )
     scheduler: str | None = act(
-        "Dask scheduler whose cluster does the work.", metavar="tcp://HOST:PORT"
+        "Address of the Dask scheduler whose cluster computes.", metavar="tcp://HOST:PORT"
     )
     executor: "Executor | None" = act(
         "An executor that does the work: of a pool, or of a cluster.", flag=None
@@ -464,7 +466,7 @@ class BadParts(Options):
     GROUP = "Input"
 
     on_bad_part: Literal["error", "skip"] = choice(
-        "If a file cannot be read: stop (error), or leave the file out and name it (skip). With "
-        "a file left out, no policy is met.",
+        "If a file cannot be read: stop (error), or leave the file out and name it (skip). If a "
+        "file is left out, no policy is met.",
         default="error",
     )

@@ -19,20 +19,20 @@ _NO_PDF: Final = Range(
 # Of what is no report.
 NO_PDF: Final = Range(_NO_PDF.holds, "of another form than PDF", in_help=False)
 OUTPUT_OPTION = act(
-    "Write the report to this file, whole or not at all. The ending of its name sets the form: "
-    ".html, .json, .csv, .md, .xml (JUnit) or .txt.",
+    "Write the report to this file. The ending of its name sets the form: .html, .json, .csv, "
+    ".md, .xml (JUnit) or .txt. If the command fails, the file stays as it was.",
     flag="-o/--output",
     metavar="FILE",
 )
 CURVE_OPTION = act("Write the curves to this file (.csv or .json).", metavar="FILE", recorded=True)
 QUIET_OPTION = manner(
-    "Print the answer in at most 120 characters, also if a file is written. No progress bar. On "
-    "stderr, only what you must know: warnings (!), a policy file that you may not have meant, "
-    "and settings that turn a failure into a success.",
+    "Print only the answer, in at most 120 characters, also if a file is written. Show no "
+    "progress bar. stderr has warnings (!), and settings from elsewhere that you may not know of: "
+    "a policy file in another folder, or environment variables.",
     flag="-q/--quiet",
 )
 FORMAT_OPTION = act(
-    "The form of the report, if the ending of its file does not set it. csv holds only the "
+    "The form of the report. Not needed if the ending of its file name sets it. csv has only the "
     "figures. With json, errors are JSON too.",
     flag="-f/--format",
 )
@@ -105,7 +105,7 @@ class Said(Quiet):
     GROUP = "Output"
 
     verbose: bool = manner(
-        "Print more on stderr, also when something fails.", default=False, flag="-v/--verbose"
+        "Print more details on stderr, also about errors.", default=False, flag="-v/--verbose"
     )
 
 
@@ -128,14 +128,14 @@ class Declared(Options):
     author: str | None = _text("The person who is responsible for the report.")
     data_name: str | None = _text("The name of the training data.", recorded_as="data")
     data_subjects: int | None = manner(
-        "How many people an attacker could ask about, members or not. The report then also gives "
-        "figures in people.",
+        "How many people an attacker could ask about, members or not. The report then also says "
+        "what its figures mean for that many people.",
         within=between(1, 10**10),  # more than live
         read=whole_number,
         recorded_as="subjects",
     )
     data_sensitivity: str | None = _text("How sensitive the data are.", recorded_as="sensitivity")
-    controller: str | None = _text("Who decides on the data and is responsible for them.")
+    controller: str | None = _text("Who decides what the data are used for, and answers for it.")
     seen_by: SeenBy | None = manner("Who will be able to see the release.")
 
     def declaration(self) -> dict[str, Any]:
@@ -148,7 +148,7 @@ class Form(Declared):
     """The form of the report."""
 
     full: bool = manner(
-        "Show every table and every limitation. On a page, nothing is folded.", default=False
+        "Show every table and every limitation. An HTML page then hides nothing.", default=False
     )
     format: Format | None = FORMAT_OPTION
 
@@ -189,7 +189,7 @@ class _Digest(Options):
     GROUP = "Output"
 
     sha256: bool = act(
-        "With `output`, also write FILE.sha256, which sha256sum -c checks.",
+        "With `output` FILE, also write its checksum to FILE.sha256, for sha256sum -c.",
         default=True,
         off="--no-sha256",
     )
@@ -215,7 +215,7 @@ class RequirePolicy(Options):
     GROUP = "Policy"
 
     require_policy: bool = manner(
-        "Fail with exit code 2 if no limit and no claim is set.", default=False
+        "Stop with exit code 2 if neither a policy limit nor a claim is set.", default=False
     )
 
 
@@ -229,8 +229,8 @@ class Judged(Shown, ExitZero, RequirePolicy):
 
 class _ScoreFile(Options):
     output: str | None = OUTPUT_OPTION.but(
-        "Write the scores to this file (.csv, .csv.gz, .parquet), whole or not at all. Default: "
-        "CSV to standard output, the report to stderr."
+        "Write the scores to this file (.csv, .csv.gz, .parquet). If the command fails, the file "
+        "stays as it was. Default: CSV to standard output, the report to stderr."
     )
 
 

@@ -19,10 +19,10 @@ class _Attack(Sides):
     )
     mean_loss: float | None = choice("The mean loss of the members, as published.", within=FINITE)
     sigma_members: float | None = choice(
-        "Standard error on members, as published.", within=NOT_NEGATIVE, only_with="residuals"
+        "The members' standard error, as published.", within=NOT_NEGATIVE, only_with="residuals"
     )
     sigma_holdout: float | None = choice(
-        "Standard error on holdout, as published.", within=NOT_NEGATIVE, only_with="residuals"
+        "The holdout's standard error, as published.", within=NOT_NEGATIVE, only_with="residuals"
     )
     by: Sequence[str] = BY_OPTION.but(
         "Use a separate threshold for each value of these columns.", default=()
@@ -60,28 +60,26 @@ class AttackOptions(Scores, Classes, Columns, _Attack, AdvantageLimit, Seeded, W
 
     HELP = """Show what published attacks achieve on a score.
 
-Shows each attack with confidence limits, beside those of the best attacker. Attacks: the
-bounded-loss attack, thresholds at the mean loss and at standard errors (Yeom et al.), the
-top n (LOGAN) and the top half, the best threshold, and a threshold for each class (Song
-and Mittal). Also shows the generalization gap.
+Shows how well each attack guesses who is a member, with confidence limits, beside the best
+attacker. mipaudit help named-attacks explains the attacks of Yeom et al., LOGAN, and Song and
+Mittal. Also shows the generalization gap: the mean loss of holdout records minus that of members.
 
-An attack that learns its threshold does so on a part of the rows (the burn-in), and is
-judged on the other rows. All scores are held in memory.
+If an attack must learn a threshold, it learns on one part of the rows (the burn-in), and is
+judged on the other part. All scores are held in memory.
 
 \b
 Examples:
   mipaudit attack scores.parquet
-      Every attack that fits each score, and how far each is from the best attacker.
+      Shows every attack that suits a score, and how far each is from the best attacker.
   mipaudit attack scores.parquet --score-col loss --loss-bound 5
-      Losses above 5 count as 5. Adds the bounded-loss attack, and limits of the
-      generalization gap.
+      Losses above 5 count as 5. Adds the bounded-loss attack, and confidence limits for the gap.
   mipaudit attack residuals.csv --residuals
-      Residuals: label minus prediction. Gaussian thresholds with two standard errors and one.
+      The scores are residuals: label minus prediction. Learns the standard errors.
   mipaudit attack residuals.csv --residuals --sigma-members 1.2 --sigma-holdout 1.5
-      Uses the published standard errors, so that nothing is learned.
+      Uses published standard errors, so that the attacks on residuals learn nothing.
   mipaudit attack groups.parquet --score-col loss --by sex
       A threshold for each value of sex, and what it achieves there.
   mipaudit attack scores.parquet --max-advantage 0.1
-      A policy on these attacks: exit code 0 if all stay below, 1 if one of them or the best
-      attacker is surely above, 3 if inconclusive. Met does not cover the best attacker.
+      A policy on these attacks: exit code 0 if all surely stay below, 1 if one of them or the
+      best attacker is surely above, 3 if inconclusive. 0 does not cover the best attacker.
 """

@@ -28,13 +28,13 @@ class _Attribute(Options):
 
 class _Limits(scores.AdvantageLimit):
     min_cell: int = MIN_CELL_OPTION.but(
-        "Show no value that fewer members, or fewer holdout records, than this have.", default=10
+        "Show no value that fewer than N members, or N holdout records, have.", default=10
     )
     max_attribute_advantage: float | None = free(
         "Policy: the attribute advantage of these guesses must be at most X.", within=ABOVE_NOTHING
     )
     max_advantage: float | None = scores.MAX_ADVANTAGE_OPTION.but(
-        "Policy: the membership advantage of these guesses must be at most X."
+        "Policy: the advantage in guessing membership must be at most X."
     )
 
 
@@ -55,22 +55,20 @@ class AttributeOptions(
 
     HELP = """Test whether an attribute is guessed better for members than for others.
 
-An attacker used the release to guess an attribute of each record, such as a diagnosis. If
-the guesses are right more often for members than for holdout records, the release leaks
-about its members: the attribute advantage (Yeom et al.). A right guess then also reveals
-membership, by at least as much as is shown.
+An attacker used the release to guess an attribute of each record, such as a diagnosis. If the
+guesses are right more often for members than for holdout records, the release leaks. How much
+more often is the attribute advantage (Yeom et al.). Right guesses then also reveal who is a
+member. The report says how well, at least.
 
 GUESSES has one row per record: its attribute, the guess, and whether it is a member.
 
 \b
 Examples:
   mipaudit attribute guesses.csv
-      With columns attribute, guess and member.
+      The file has columns attribute, guess and member.
   mipaudit attribute guesses.csv --attribute-col race --guess-col guessed_race
       The columns have other names.
   mipaudit attribute guesses.csv --max-attribute-advantage 0.05
-      A policy on these guesses: exit code 0 if met, 1 if not, 3 if inconclusive. Met does
+      A policy on these guesses: exit code 0 if it is met, 1 if not, 3 if inconclusive. 0 does
       not cover attackers who guess better.
-  mipaudit attribute guesses.csv -f json -o attribute.json
-      A report for programs.
 """

@@ -8,7 +8,7 @@ from mipaudit.options.scores import BadParts, Classes, Columns, Engines, Seeded
 class _Data(Options, kw_only=False):
     data: scores.Data = scores.SEVERAL_OPTION.but(
         "CSV (also .gz, .zst) or Parquet files, folders or patterns of such files, addresses "
-        "(s3://, gs://, az://, https://), or - for standard input. Several are one data set."
+        "(s3://, gs://, az://, https://), or - for standard input. Several files are one data set."
     )
 
 
@@ -17,9 +17,9 @@ class CheckOptions(_Data, Classes, Columns, BadParts, Seeded, Engines):
 
     HELP = """Show what is in a score file, and whether it can be audited.
 
-Prints the columns that an audit would use, the rows per class, ties and repeated
-values, and anything else worth knowing before an audit. Exit code 0: the file can be
-audited; 2: it cannot, and the error says why. No value from the data is ever printed.
+Shows which columns an audit would use, how many members and holdout records there are, how often
+scores repeat, and what else to know before an audit. The exit code is 0 if the file can be
+audited, else 2, and the error says why. No value from the data is ever printed.
 
 \b
 Examples:

@@ -102,8 +102,8 @@ def query_names(inputs: Sequence[tuple[str, Sequence[str]]]) -> list[list[str]]:
 
 class _Several(Options):
     scores: Sequence[Data] = reads(
-        "Score files, folders, patterns or -, or reports of estimate (.json), each as PATH or "
-        "NAME=PATH.",
+        "Score files, folders, patterns, or - for standard input; or reports of estimate (.json). "
+        "NAME=PATH gives one a name.",
         default=(),
         flag="SCORES...",
         in_python="Or data frames, Arrow tables, or reports that estimate returned.",
@@ -117,16 +117,16 @@ class _Matching(Options):
 
 
 class _Compare(Options):
-    independent: bool = choice("The files hold different records.", default=False)
+    independent: bool = choice("State that the files hold different records.", default=False)
     baseline: str | None = choice(
-        "Compare all other queries with this one, not every pair. With reports: the old report."
+        "Compare every other score with this one, not every pair. Of reports, name the old one."
     )
     max_increase: float | None = free(
-        "Policy: a query, or a score of a new report, may leak at most X more than the baseline."
+        "Policy: a score may leak at most X more than the baseline, or than in the old report."
     )
     against: Against | None = AGAINST_OPTION.but(
-        "Attackers used for the ranking and the policy. Default: any if every score is discrete, "
-        "else thresholds. The last two are for reports on scores of several numbers."
+        "The attackers that the ranking and the policy are about: see mipaudit help against. "
+        "Default: any if every score has few values, else thresholds."
     )
 
 
@@ -209,22 +209,23 @@ class CompareOptions(
 
     HELP = """Show which of several scores leaks most, and by how much.
 
-Shows the advantage of every score, and the differences between scores, with limits that hold
-together for all pairs. Also shows which ranks are certain, the largest advantage (allowing for
-having picked the largest), and what two scores reveal together. A difference holds for a named
-class of attackers.
+The advantage of a score says how well an attacker guesses from it who is a member: 0 is a coin
+toss, 1 is always right. Shows the advantage of every score, which ranks are certain, and how much
+the advantages differ, for the attackers of --against. The confidence limits of all differences
+hold at the same time. Also shows what two scores reveal together, and the largest advantage,
+with limits that allow for having picked the largest.
 
-If JSON reports of estimate are given instead of scores, shows what changed from the first
-report to the others, by the limits in the reports.
+Given JSON reports of estimate instead of scores, shows what changed from the first report to
+each other report, as far as the limits in the reports show it.
 
 \b
 Examples:
   mipaudit compare scores.parquet
-      Every score column is a query, asked about the same rows.
+      Compares all score columns of the file.
   mipaudit compare scores.parquet --score-col loss --score-col lira_online
       Compares these two columns.
   mipaudit compare old=v1.parquet new=v2.parquet --key-col record_id
-      Two files of the same records, matched by key and named old and new.
+      Two files of the same records, named old and new. Column record_id matches their rows.
   mipaudit compare a.csv b.csv --independent
       Two files of different records.
   mipaudit compare old=v1.parquet new=v2.parquet --baseline old --max-increase 0.02
@@ -234,8 +235,6 @@ Examples:
       Two reports of estimate: exit code 0 if every score leaks at most 0.05 more in the new
       report, 1 if one leaks more, 3 if inconclusive. Comparing the score files is more
       precise.
-  mipaudit compare scores.parquet --against bins-16 -f json -o compare.json
-      Another class of attackers, and a report for programs.
 """
 
 

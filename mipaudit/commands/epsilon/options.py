@@ -32,13 +32,10 @@ _FORMS: Final = (
 )
 _MOST_STEPS: Final = 10**7
 _RAREST: Final = 1e-3
-_DESIGNS: Final = (
-    "  independent-runs  a row is one run of the mechanism, with the record or without: "
-    "certifies epsilon.\n"
-    "  one-run           a row is a canary of one run, included by its own coin: "
-    "certifies epsilon.\n"
-    "  one-model         a row is a member or holdout record of one model: certifies nothing."
-)
+_DESIGNS: Final = """\
+  independent-runs  each row is a run, such as a training, with the record or not: certifies epsilon
+  one-run           each row is a test record (canary) that a coin put in, or not: certifies epsilon
+  one-model         each row is a member or holdout record of one model: certifies nothing"""
 
 
 def _points_or_path(given: Any) -> str | tuple[Rates, Rates]:  # noqa: ANN401 - a path, or points
@@ -85,7 +82,7 @@ class _Certifying(Options):
         within=NOT_NEGATIVE,
         only_with="claimed_epsilon",
     )
-    assume_gdp: bool = choice("Add the limit that holds only for Gaussian noise.", default=False)
+    assume_gdp: bool = choice("Add the limit gdp, valid only for Gaussian noise.", default=False)
 
 
 class _Runs(Options):
@@ -99,8 +96,8 @@ class _Runs(Options):
     fp: int | None = game.FALSE_POSITIVES_OPTION.but("Runs without the record, guessed wrong.")
     tn: int | None = game.TRUE_NEGATIVES_OPTION.but("Runs without the record, guessed right.")
     numerator: NumeratorChoice | None = choice(
-        "With counts: whose right guesses are used. Default: both, each with half of the allowed "
-        "error.",
+        "With counts: use the guesses about runs with the record (member), without it (holdout), "
+        "or all (both). Default: either of the first two, each with half of the allowed error.",
         only_with="tp",
     )
     curve: bool = free(
@@ -112,25 +109,25 @@ class _OneRun(Options):
     GROUP = "One run"
 
     guesses: int | tuple[int, int] | None = choice(
-        "One run: how many canaries to guess, or how many in and how many out, fixed before "
-        "looking. Default: several numbers are tried, and the limit allows for that.",
+        "One run: how many guesses to make, or how many of 'included' and how many of 'left out'. "
+        "Fix this before you look. Default: tries several numbers, and the limit allows for that.",
         metavar="R|K+,K-",
         read=one_or_two,
     )
     member_side: Literal["auto", "high", "low"] = MEMBER_SIDE_OPTION.but(
         "One run: whether included canaries score high or low, if known.", default="auto"
     )
-    canaries: int | None = game.count("Canaries in one run; needs `guesses`.", metavar="M")
-    correct: int | None = game.count("Number of right guesses.", metavar="V")
+    canaries: int | None = game.count("How many canaries there are; needs `guesses`.", metavar="M")
+    correct: int | None = game.count("How many guesses were right.", metavar="V")
     inclusion_rate: float | None = choice(
         "One run: the probability that a canary was included, if it is known, such as 0.5. "
-        "Default: every rate that the data do not contradict.",
+        "Default: the limit holds for every rate that the data do not contradict.",
         metavar="S",
         within=Range(lambda s: _RAREST <= s <= 1 - _RAREST, "at least 0.001 and at most 0.999"),
     )
     run_col: str | None = choice(
-        "The column that names the run of a row, if one audit has several runs. Each run must "
-        "have its own coins, and the number of runs must have been fixed beforehand. Needs "
+        "The column that says which run a row is from, if an audit has several runs. Each run "
+        "must toss its own coins, and the number of runs must have been fixed beforehand. Needs "
         "`key_col`, which names the canary.",
         recorded_as="run_column",
         only_with="key_col",
@@ -153,29 +150,29 @@ _OF_SCORES: Final = (
 class EpsilonOptions(Scores, Classes, _Any, _Certifying, _Runs, _OneRun, Columns, Seeded, Work):
     """Scores, or counts in their place, how they came about, and a claim."""
 
-    HELP = """Find which promise of differential privacy the data refute.
+    HELP = f"""Find promises of differential privacy that the data refute.
 
-Computes a lower confidence limit on epsilon at delta. The limit allows for the search for the
-best attack. What the limit certifies depends on --design, how the scores came about:
+Such a promise has two numbers, epsilon and delta: smaller numbers promise more. At a given delta,
+this command computes a lower confidence limit of epsilon. The data refute every smaller epsilon.
+The limit allows for the search for the best attack. What the limit certifies depends on how the
+scores came about (--design):
 
 \b
-  independent-runs  a row is one run of the mechanism, with the record or without
-  one-run           a row is a canary of one run, included by its own coin
-  one-model         a row is a member or holdout record of one model: certifies nothing
+{_DESIGNS}
 
 \b
 Examples:
   mipaudit epsilon runs.parquet --design independent-runs
-      The largest epsilon at delta 1e-5 that is refuted with 95% confidence.
+      Every epsilon below the limit is refuted at delta 1e-5, with 95% confidence.
   mipaudit epsilon runs.parquet --design independent-runs --claimed-epsilon 1 --delta 0
-      Tests a claim: exit code 1 if it is refuted, else 0. Shows what the runs could have found.
+      Tests a claim: exit code 1 if it is refuted, else 0. Also shows what so many runs can find.
   mipaudit epsilon canaries.csv --design one-run --guesses 200,200
       Guesses that the 200 highest scores were included and the 200 lowest were not.
   mipaudit epsilon canaries.csv --design one-run --claimed-curve dpsgd.csv
-      Tests a whole guarantee, as mipaudit bounds --curve dpsgd.csv writes it.
+      Tests a guarantee that is a whole curve, from mipaudit bounds --curve dpsgd.csv.
   mipaudit epsilon --design independent-runs --tp 500 --fn 0 --fp 0 --tn 500
   mipaudit epsilon --canaries 1000 --guesses 100 --correct 90
-      Both from counts, of an attack that was fixed beforehand.
+      Both use counts of guesses, by an attack that was fixed beforehand.
 """
 
     @classmethod

@@ -30,16 +30,16 @@ class _Sites(Options):
     GROUP = "Input"
 
     without_site: Sequence[str] = choice(
-        "Go without the summary of this site. Its cuts were used, but its records are not in the "
-        "release. Repeat for several.",
+        "State that this site has no record in the release. Its cuts were used, but its summary "
+        "is not given. Repeat for several.",
         default=(),
         read=site_names,
     )
 
 
 JOINT_OPTION = free(
-    "Make the limits of all rows hold together, with the confidence given. The more lines the "
-    "report has, the wider its limits become."
+    "Make the confidence limits of all rows of the report hold at the same time. The more rows, "
+    "the wider the limits."
 )
 
 
@@ -48,8 +48,8 @@ class _Limits(Options):
 
     joint: bool = JOINT_OPTION.but(default=False)
     method: Literal["prequential", "mace", "kde"] = choice(
-        "Also show another method: mace, the published estimator, or kde, kernel densities with "
-        "limits for a noised score. Neither decides a verdict.",
+        "Also show another method: mace, a published estimator, or kde, which gives upper limits "
+        "for the score with random noise added to it. Neither decides a verdict.",
         default="prequential",
     )
 
@@ -78,12 +78,12 @@ class _Metrics(Options):
     GROUP = "Metrics"
 
     metric: Sequence[str] = free(
-        "Add a metric: ppv, npv, tpr, tnr, am, accuracy, f1, fbeta:B, wa:w1,w2,w3,w4, "
-        "cost:fp=C,fn=C or custom:a11=..,b0=..; repeat for several.",
+        "Add a metric, such as ppv, npv, tpr, tnr, am, accuracy, f1, fbeta:2 or cost:fp=1,fn=5. "
+        "Repeat for several. mipaudit help other-measures explains each.",
         default=(),
     )
     min_recall: float = choice(
-        "For metrics such as ppv: only count attackers with a recall of at least R.",
+        "For metrics such as ppv: count only attackers who find at least a share R of the members.",
         default=0.01,
         metavar="R",
         within=PROBABILITY,
@@ -94,20 +94,20 @@ class _Blind(Options):
     GROUP = "Without the model"
 
     blind: Any = choice(
-        "A JSON report of mipaudit shift on the same records. Only what leaks beyond the records "
-        "themselves counts as not met. What was not met without this can become inconclusive, "
-        "never met.",
+        "A JSON report of mipaudit shift on the same records. Then only what the score reveals "
+        "beyond the records themselves can exceed a policy limit. This can turn a verdict of not "
+        "met into inconclusive, but never into met.",
         told=_blind_name,
         is_input=True,
         in_python="Or its bytes, or what shift returned.",
     )
     blind_against: Literal["thresholds", "intervals-1", "intervals-4", "bins-16"] | None = choice(
-        "Attackers who see the records alone: an upper limit on this class is shown. Decides no "
-        "verdict. Default: the widest class.",
+        "The kind of attackers for whom the report shows how much the records alone reveal, at "
+        "most. Changes no verdict. Default: the widest kind.",
         only_with="blind",
     )
     blind_bound: float | None = choice(
-        "With `blind`: you assert that nobody who sees the records alone has an advantage above T.",
+        "With `blind`: state that nobody who sees the records alone has an advantage above T.",
         metavar="T",
         within=BELOW_ONE,
         only_with="blind",
@@ -133,17 +133,19 @@ class EstimateOptions(
 ):
     """The scores, what is said of them, a claim and a policy."""
 
-    HELP = """Measure how much anybody could learn about membership from a score.
+    HELP = """Measure how well a score reveals who was in the training data.
 
-Reports for every score column the advantage of the best attacker (at least, best
-estimate, and at most for named kinds of attacker), the AUC, and true-positive rates at
-low false-positive rates. Then says whether a privacy claim or your own policy holds.
+An attacker sees a record's score and guesses whether the record is a member. The advantage says
+how well the best attacker guesses: 0 is a coin toss, 1 is always right. The report gives it for
+every score: at least, at most (for named kinds of attackers), and the best estimate. It adds
+the AUC and true-positive rates, which mipaudit help glossary explains. Last, it says whether your
+own policy is met, and whether the scores contradict a privacy claim.
 
 \b
 Examples:
   mipaudit estimate scores.parquet
-      Columns are found by name: member, is_member, in_train, split, ...
-      and every score, loss, conf* or other float column.
+      Finds the membership column by its name: member, is_member, in_train, split, ...
+      Takes score, loss, conf* and all other columns of decimal numbers as scores.
   mipaudit estimate --members in.csv --holdout out.csv --score-col loss
       Members and holdout in two files.
   mipaudit estimate scores.csv --max-advantage 0.1
@@ -153,13 +155,12 @@ Examples:
   mipaudit estimate "parts/*.parquet" -f json -o report.json
       A report for programs, from many files.
   mipaudit estimate sites/*.summary --max-advantage 0.1
-      Parts that were counted elsewhere: see mipaudit summarize --help.
-  zcat scores.csv.gz | mipaudit estimate - --prior 0.01
-      Before seeing scores, an attacker expects 1 record in 100 to be a member.
+      Adds up what several sites counted. See mipaudit summarize --help.
   mipaudit estimate scores.csv --max-advantage 0.1 --blind shift.json
-      Counts only what leaks beyond the records themselves. See mipaudit shift --help.
+      Counts only what the score reveals beyond the records themselves: mipaudit shift --help.
   mipaudit estimate scores.csv --prior 0.01 --metric ppv --max-metric ppv=0.5
-      Of the records that an attacker calls members, at most half may be members.
+      A policy: if 1 record in 100 is a member, at most half of the records that an attacker
+      calls members may be members.
 """
 
     def check(self) -> None:

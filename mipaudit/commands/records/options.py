@@ -32,26 +32,26 @@ class _Risks(Options):
     min_cell: int = MIN_CELL_OPTION.but(default=10)
     tau: float = choice("List the cells with a risk above X.", default=0.5, within=BELOW_ONE)
     fdr: float = choice(
-        "False-discovery rate of the list of `tau`: the expected share of wrong cells.",
+        "Of the cells that `tau` lists, the share that may be listed by mistake, on average.",
         default=0.05,
         metavar="Q",
         within=PROBABILITY,
     )
     top: int = free(
-        "List the N most exposed records, with their rows and keys.",
+        "List the N most exposed records, with their row numbers and keys.",
         default=0,
         within=between(0, 10_000),
     )
     by: Sequence[str] = BY_OPTION.but(default=())
     small_groups: Literal["merge", "refuse"] = choice(
-        "What to do with groups that have fewer members or holdout records than `min_cell`.",
+        "Merge groups with fewer members or holdout records than `min_cell`, or stop (refuse).",
         default="merge",
         only_with="by",
     )
     member_population: int | None = choice(
-        "State that the members are a random sample of N training records.", within=at_least(1)
+        "State that the members are a random sample of all N training records.", within=at_least(1)
     )
-    max_risk: float | None = free("Policy: the largest risk must be at most X.")
+    max_risk: float | None = free("Policy: the risk of every cell must be at most X.")
     max_copies: int | None = scores.MAX_COPIES_OPTION
 
 
@@ -102,7 +102,8 @@ class RecordTableOptions(
 
 class _Written(Options):
     output: RecordFile = OUTPUT_OPTION.but(
-        "Write a row for each record to this file (.csv, .csv.gz, .parquet), whole or not at all.",
+        "Write a row for each record to this file (.csv, .csv.gz, .parquet). If the command "
+        "fails, the file stays as it was.",
         in_python="Or an open binary file.",
     )
     output_format: RowFormat | None = act("The form of that file. None: by its name.", flag=None)
@@ -133,20 +134,20 @@ class RecordsOptions(RecordTableOptions, _Written):
 
     HELP = """Show how exposed every record is.
 
-The risk of a record is how far its score moves an attacker's guess about its
-membership: 0 if the score reveals nothing, 1 if it settles the matter. The score is cut
-into ranges, called cells. The limits on the cells' risks hold for all cells together.
+The risk of a record is how sure an attacker who sees its score can be whether the record is a
+member: 0 is a coin toss, 1 is certainty. The score is cut into ranges, called cells, and every
+record has the risk of its cell. The confidence limits of all cells hold at the same time.
 
 \b
 Examples:
   mipaudit records scores.parquet --score-col loss -o risks.parquet
-      Writes a row for each record, in the order of the input, and prints the report.
+      Prints the report, and writes a row for each record, in the order of the input.
   mipaudit records scores.csv --key-col patient -o risks.csv --top 20
-      Names records by column patient in the file, and lists the 20 most exposed.
+      Takes the names of the records from column patient. Lists the 20 most exposed.
   mipaudit records scores.parquet --by sex,race
-      How much leaks about each group, and which groups differ from the rest.
+      Shows how much leaks about each group, and which groups differ from the rest.
   mipaudit records scores.parquet --tau 0.8 --fdr 0.01
-      Lists cells with a risk above 0.8. On average at most 1% of them are wrong.
+      Lists cells with a risk above 0.8. On average at most 1% of them are listed by mistake.
   mipaudit records scores.parquet --max-risk 0.5
       A policy: exit code 0 if no cell's risk is above 0.5, 1 if one is, 3 if inconclusive.
 """

@@ -18,15 +18,15 @@ class _Tables(Options, kw_only=False):
         )
     )
     holdout: Data = required(
-        reads("The holdout's records, in the same form.", flag="HOLDOUT", read=path_of)
+        reads("The holdout records, in the same form.", flag="HOLDOUT", read=path_of)
     )
 
 
 class _Features(Options):
-    columns: Sequence[str] = COLUMNS_OPTION.but("Columns used. Default: all but ids.", default=())
+    columns: Sequence[str] = COLUMNS_OPTION.but("Columns to use. Default: all but ids.", default=())
     ignore: Sequence[str] = IGNORE_OPTION.but(default=())
     id_col: str | None = choice(
-        "The person behind a row. One row per person and table is kept.", recorded_as="id_column"
+        "The column of person ids. Each table keeps one row per person.", recorded_as="id_column"
     )
 
 
@@ -34,15 +34,15 @@ class _Sure(Options):
     GROUP = "Statistics"
 
     confidence: float = CONFIDENCE_OPTION.but(
-        "How often a pair of limits contains the true value. Must be higher than in the audit "
-        "that uses the report, because the audit's allowed error has to cover both.",
+        "How often a lower and an upper confidence limit enclose the true value. Must be higher "
+        "than in the audit that uses this report: the audit's allowed error covers both.",
         default=0.975,  # half of the error of an audit at 0.95
     )  # half of the error of an audit at 0.95
 
 
 class _BlindLimit(Options):
     max_blind: float | None = free(
-        "Policy: the blind advantage (without the model) must be at most X.", within=ABOVE_NOTHING
+        "Policy: the advantage without the model must be at most X.", within=ABOVE_NOTHING
     )
 
 
@@ -51,19 +51,19 @@ class ShiftOptions(_Tables, _Features, _Sure, _BlindLimit, StrictlySeeded, Work)
 
     HELP = """Test whether members and holdout can be told apart without the model.
 
-Give two tables of records, with their features as columns. If the two differ by themselves,
-the model may not be the cause of an advantage measured on it. The report names the columns
-that differ, and counts records and persons that are in both tables. mipaudit estimate
---blind then counts against the model only what goes beyond that difference.
+Give a table of members and a table of holdout records, with their features as columns. If the
+two differ by themselves, an attack on the model can succeed although the model leaks nothing.
+The report names the columns that differ, and counts records and people that are in both tables.
+mipaudit estimate --blind uses the report, and then blames the model only for the rest.
 
 \b
 Examples:
   mipaudit shift members.csv holdout.csv
-      Columns are matched by name. Their types are found.
+      Matches the columns by name.
   mipaudit shift members.csv holdout.csv --id-col patient --ignore visit
-      Keeps one row per patient and table. Counts patients who are in both tables.
+      Keeps one row per patient in each table. Counts patients who are in both tables.
   mipaudit shift members.csv holdout.csv --max-blind 0.3
-      A policy: exit code 0 if they are shown to differ by at most 0.3, 1 if by more, 3 if unclear.
+      A policy: exit code 0 if the tables surely differ by at most 0.3, 1 if by more, 3 if unclear.
   mipaudit shift members.csv holdout.csv -f json -o shift.json
       Writes the report for mipaudit estimate SCORES --blind shift.json.
 """
