@@ -17,7 +17,7 @@ from mipaudit.statements.printable_names import quoted_name
 
 _COMMENT: Final = re.compile(r"<!--.*?-->\n?", flags=re.DOTALL)
 _PICTURE: Final = re.compile(r"^!\[([^\]]*)\]\([^)]*\)", flags=re.MULTILINE)
-_LINK: Final = re.compile(r"\[([^\]]+)\]\((?!https?:)([^)\s]*)\)")
+_LINK: Final = re.compile(r"(\()?\[([^\]]+)\]\((?!https?:)([^)\s]*)\)")
 _WIDEST: Final = 100
 _NEAREST: Final = 3
 # More than letters in common: "forty" is not meant for "for".
@@ -163,15 +163,17 @@ def _title(path: Path) -> str:
 
 
 def _named(link: re.Match[str]) -> str:
-    said, target = link.groups()
+    opening, said, target = link.groups(default="")
     name = target.partition("#")[0].rpartition("/")[2]
     topic, _, ending = name.rpartition(".")
     if "commands/" in target:
         topic = topic.replace("-", " ")
     elif ending not in {"md", "txt"} or not (topic in pages() or topic in TOPICS):
-        return said
+        return opening + said
     help_words = f"`mipaudit help {topic}`"
-    return help_words if said == name else f"{said} ({help_words})"
+    if said == name:
+        return opening + help_words
+    return f"({said}: {help_words}" if opening else f"{said} ({help_words})"
 
 
 # The page that is listed before all others.

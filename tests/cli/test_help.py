@@ -70,11 +70,11 @@ def test_a_page_is_plain_in_a_pipe_and_names_the_next_one_by_its_help(mipaudit, 
     page = tmp_path / "page.md"
     page.write_text(
         "# P\n\n[limits.md](../explanation/limits.md#a), [how](x/limits.md), [b](#c).\n"
-        "[Losses](commands/query-losses.md#--logits).\n"
+        "[Losses](commands/query-losses.md#--logits) ([how](limits.md)).\n"
     )
     assert page_text(page) == (
         "# P\n\n`mipaudit help limits`, how (`mipaudit help limits`), b.\n"
-        "Losses (`mipaudit help query losses`).\n"
+        "Losses (`mipaudit help query losses`) (how: `mipaudit help limits`).\n"
     )
 
 

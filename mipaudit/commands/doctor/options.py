@@ -8,10 +8,9 @@ class DoctorOptions(Options):
 
     HELP = """Check whether this installation works, and what it lacks.
 
-Loads every library that mipaudit needs, compares its version with the required one, and
-audits a small built-in score file whose figures are known to nine digits. Exit code 0: the
-installation works; 2: it does not, and the report says why. Shows no names of users,
-machines or folders.
+Loads every library that mipaudit needs, compares its version with the required one, and audits
+a small built-in score file whose figures are known to nine digits. Exit code 0: all works; 2:
+something does not, and the report says what. Shows no names of users, machines or folders.
 
 \b
 Examples:

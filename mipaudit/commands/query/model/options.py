@@ -65,8 +65,8 @@ class LossesOptions(_Model, Recorded):
     HELP = """Make scores from a model's logits or probabilities.
 
 Writes scores of every record: loss, confidence, entropy, modified entropy (Song and Mittal),
-margin, and whether the model is right (explained in mipaudit help model-outputs). A reference
-model, trained on other records, adds the loss minus its loss. Then run mipaudit estimate.
+margin, and whether the model is right (see mipaudit help model-outputs). A reference model,
+trained on other records, adds one: the loss minus that of the reference model.
 
 A file is .npy, .npz, CSV or Parquet, with a row for each record and a column for each
 class. Labels are the true classes, from 0. Labels and membership may be columns (label,
