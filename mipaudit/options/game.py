@@ -32,7 +32,7 @@ PRIOR_OPTION = free(
     within=PROBABILITY,
 )
 CONFIDENCE_OPTION = choice(
-    "How often a lower and an upper confidence limit enclose the true value: 1 - alpha.",
+    "How often a lower and an upper confidence limit enclose the true value (1 - alpha).",
     metavar="C",
     within=CONFIDENCE,
     needs_word=lambda given: not (isinstance(given, float) and given >= USUAL_CONFIDENCE),
@@ -168,7 +168,7 @@ class Stores(Options):
     GROUP = "Input"
 
     allow_scheme: Sequence[str] = act(
-        "Also read NAME:// addresses, such as sftp, if the package fsspec can. Repeat for several.",
+        "Also read NAME:// addresses, such as sftp://, if package fsspec can. Repeat for several.",
         default=(),
     )
     anonymous: bool = manner(

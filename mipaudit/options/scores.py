@@ -102,7 +102,7 @@ class Membership(Options):
         only_with="unit_col",
     )
     rows_are: Literal["independent"] | None = choice(
-        "State that rows of one id, or of several files, are independent. The report says so."
+        "State that rows with one id, or from several files, are independent. The report says so."
     )
 
 
@@ -137,7 +137,7 @@ class Discreteness(Options):
 
 
 MEMBER_SIDE_OPTION = choice(
-    "Whether members score high or low: auto finds out. TPR at FPR, a measure, depends on it."
+    "Whether members score high or low. auto finds out. The measure TPR at FPR depends on it."
 )
 
 
@@ -252,8 +252,8 @@ class _ScoreLimits(_MaxAdvantage):
         "Policy: the share of right guesses may exceed that of blind guessing by at most X (eta)."
     )
     max_tpr_at_fpr: tuple[float, float] | None = free(
-        "Policy: an attacker who calls a share F of the holdout records members may find at most "
-        "a share T of the members, as in 0.02@0.001.",
+        "Policy: an attacker who wrongly takes a share F of the holdout records for members may "
+        "find at most a share T of the members, as in 0.02@0.001.",
         metavar="T@F",
         read=operating_point,
         in_python="Or (0.02, 0.001).",

@@ -32,7 +32,7 @@ QUIET_OPTION = manner(
     flag="-q/--quiet",
 )
 FORMAT_OPTION = act(
-    "The form of the report. Not needed if the ending of its file name sets it. csv has only the "
+    "The form of the report. The ending of its file name can set it, too. csv has only the "
     "figures. With json, errors are JSON too.",
     flag="-f/--format",
 )

@@ -15,7 +15,7 @@ class _Attack(Sides):
         default=False,
     )
     loss_bound: float | None = choice(
-        "The loss is at most X; larger losses count as X.", within=above(0)
+        "Losses above X count as X. The bounded-loss attack needs this.", within=above(0)
     )
     mean_loss: float | None = choice("The mean loss of the members, as published.", within=FINITE)
     sigma_members: float | None = choice(
@@ -81,5 +81,5 @@ Examples:
       A threshold for each value of sex, and what it achieves there.
   mipaudit attack scores.parquet --max-advantage 0.1
       A policy on these attacks: exit code 0 if all surely stay below, 1 if one of them or the
-      best attacker is surely above, 3 if inconclusive. 0 does not cover the best attacker.
+      best attacker is surely above, 3 if inconclusive. Code 0 does not cover the best attacker.
 """

@@ -56,9 +56,9 @@ class AttributeOptions(
     HELP = """Test whether an attribute is guessed better for members than for others.
 
 An attacker used the release to guess an attribute of each record, such as a diagnosis. If the
-guesses are right more often for members than for holdout records, the release leaks. How much
-more often is the attribute advantage (Yeom et al.). Right guesses then also reveal who is a
-member. The report says how well, at least.
+guesses are right more often for members than for holdout records, the release leaks. The
+attribute advantage (Yeom et al.) says how much more often. Right guesses then also reveal who is
+a member. The report says how well, at least.
 
 GUESSES has one row per record: its attribute, the guess, and whether it is a member.
 
@@ -69,6 +69,6 @@ Examples:
   mipaudit attribute guesses.csv --attribute-col race --guess-col guessed_race
       The columns have other names.
   mipaudit attribute guesses.csv --max-attribute-advantage 0.05
-      A policy on these guesses: exit code 0 if it is met, 1 if not, 3 if inconclusive. 0 does
-      not cover attackers who guess better.
+      A policy on these guesses: exit code 0 if it is met, 1 if not, 3 if inconclusive.
+      Code 0 does not cover attackers who guess better.
 """

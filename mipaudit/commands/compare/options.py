@@ -103,7 +103,7 @@ def query_names(inputs: Sequence[tuple[str, Sequence[str]]]) -> list[list[str]]:
 class _Several(Options):
     scores: Sequence[Data] = reads(
         "Score files, folders, patterns, or - for standard input; or reports of estimate (.json). "
-        "NAME=PATH gives one a name.",
+        "Write NAME=PATH to name a file.",
         default=(),
         flag="SCORES...",
         in_python="Or data frames, Arrow tables, or reports that estimate returned.",
@@ -209,14 +209,14 @@ class CompareOptions(
 
     HELP = """Show which of several scores leaks most, and by how much.
 
-The advantage of a score says how well an attacker guesses from it who is a member: 0 is a coin
-toss, 1 is always right. Shows the advantage of every score, which ranks are certain, and how much
-the advantages differ, for the attackers of --against. The confidence limits of all differences
-hold at the same time. Also shows what two scores reveal together, and the largest advantage,
-with limits that allow for having picked the largest.
+The advantage of a score says how well an attacker who sees it guesses who is a member: 0 is a coin
+toss, 1 is always right. The report shows every score's advantage, which ranks are certain, and how
+much the advantages differ, for the attackers of --against. The confidence limits of all
+differences hold at the same time. The report also shows what two scores reveal together, and the
+largest advantage. Its limits stay valid although the largest was picked.
 
-Given JSON reports of estimate instead of scores, shows what changed from the first report to
-each other report, as far as the limits in the reports show it.
+You can give JSON reports of estimate instead of scores. Their limits then decide what changed from
+the first report to each of the others.
 
 \b
 Examples:

@@ -34,7 +34,7 @@ _MOST_STEPS: Final = 10**7
 _RAREST: Final = 1e-3
 _DESIGNS: Final = """\
   independent-runs  each row is a run, such as a training, with the record or not: certifies epsilon
-  one-run           each row is a test record (canary) that a coin put in, or not: certifies epsilon
+  one-run           each row is a canary (test record), in or out by coin toss: certifies epsilon
   one-model         each row is a member or holdout record of one model: certifies nothing"""
 
 
@@ -154,8 +154,8 @@ class EpsilonOptions(Scores, Classes, _Any, _Certifying, _Runs, _OneRun, Columns
 
 Such a promise has two numbers, epsilon and delta: smaller numbers promise more. At a given delta,
 this command computes a lower confidence limit of epsilon. The data refute every smaller epsilon.
-The limit allows for the search for the best attack. What the limit certifies depends on how the
-scores came about (--design):
+The limit stays valid although the best attack is searched for. What the limit certifies depends
+on how the scores came about (--design):
 
 \b
 {_DESIGNS}

@@ -102,8 +102,8 @@ class _Blind(Options):
         in_python="Or its bytes, or what shift returned.",
     )
     blind_against: Literal["thresholds", "intervals-1", "intervals-4", "bins-16"] | None = choice(
-        "The kind of attackers for whom the report shows how much the records alone reveal, at "
-        "most. Changes no verdict. Default: the widest kind.",
+        "Show how much the records alone reveal, at most, to this kind of attackers. Changes no "
+        "verdict. Default: the widest kind.",
         only_with="blind",
     )
     blind_bound: float | None = choice(

@@ -134,9 +134,9 @@ class RecordsOptions(RecordTableOptions, _Written):
 
     HELP = """Show how exposed every record is.
 
-The risk of a record is how sure an attacker who sees its score can be whether the record is a
-member: 0 is a coin toss, 1 is certainty. The score is cut into ranges, called cells, and every
-record has the risk of its cell. The confidence limits of all cells hold at the same time.
+An attacker sees a record's score and guesses whether the record is a member. The risk says how
+sure the attacker can be: 0 is a coin toss, 1 is certainty. The score is cut into ranges, called
+cells. A record has the risk of its cell. The confidence limits of all cells hold at the same time.
 
 \b
 Examples:
