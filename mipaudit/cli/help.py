@@ -103,7 +103,9 @@ def _explained(word: str) -> str:
 
     # By name: the lookup loads the topics and pages, which are here.
     looked_up, names = map(named, ("mipaudit.cli.lookup:looked_up", "mipaudit.cli.lookup:names"))
-    said = explanations().get(word.replace(" ", "_")) or looked_up(word)
+    codes = explanations()
+    cases = "\n".join(text for code, text in codes.items() if code.startswith(f"{word}."))
+    said = codes.get(word.replace(" ", "_")) or cases or looked_up(word)
     if said:
         return str(said).rstrip("\n")
     from difflib import get_close_matches

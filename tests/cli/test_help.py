@@ -218,6 +218,10 @@ def test_what_is_called_so_comes_before_what_is_called_so_in_part(mipaudit):
 
 def test_a_code_is_found_by_its_words(mipaudit):
     assert mipaudit("help", "above", "limit").stdout.startswith("above_limit\n  <quantity> is at")
+    assert mipaudit("help", "few_records").stdout == (
+        "few_records.members\n  Only <rows> members: limits will be wide.\n"
+        "few_records.holdout\n  Only <rows> holdout records: limits will be wide.\n"
+    )
 
 
 def test_a_word_that_nothing_is_like_says_where_to_look(mipaudit):

@@ -39,11 +39,10 @@ class SummarizeOptions(_Data, Classes, Columns, _Site, Prior, Discreteness, Seed
 
     HELP = """Count scores into a small file; audit such files together.
 
-A summary holds counts, and no record's score. mipaudit estimate reads any number of
-summaries together: from parts that were counted at different times, on different machines,
-or at sites that may not see each other's data. All parts must be counted in the same score
-ranges. So each site first writes a cuts file, which says where its scores lie (--cuts-only).
-Then each site counts with the cuts files of all sites (--cuts).
+A summary holds counts, and no record's score. mipaudit estimate reads any number of summaries
+together: of parts counted at different times, on different machines, or at sites that may not
+see each other's data. All must be counted in the same score ranges. So each site first writes a
+cuts file, which says where its scores lie, and then counts with the cuts files of all sites.
 
 \b
 Examples:
