@@ -30,6 +30,13 @@ _NO_MEMORY: Final = (
 )
 # Short options in one word: flags, and then one that takes the rest or the next word.
 _SHORT: Final = re.compile(r"-(?P<flags>[^-fo][^fo]*)?(?:f(?P<form>.*)|o.*)?", re.DOTALL)
+# What the parser says in words of programmers, and in plain ones.
+_PLAINER: Final = {
+    r"(?s)Got unexpected extra argument\S* \((.*)\)": r"Not expected here: \1",
+    r"is not a valid float": "is not a number",
+    r"is not a valid int(?:eger)?\b": "is not a whole number",
+    r"(Option '.*') requires an argument": r"\1 needs a value",
+}
 
 
 class Failure(NamedTuple):
@@ -134,6 +141,8 @@ def refusal(error: BaseException, hint: str | None = None) -> UsageError:
         message = str(render())
     # What the parser guesses is seldom near.
     message = message.partition(" Did you mean ")[0]
+    for theirs, ours in _PLAINER.items():
+        message = re.sub(theirs, ours, message)
     path = getattr(getattr(error, "ctx", None), "command_path", None)
     see_help = f"See `{path} --help`." if isinstance(path, str) else None
     code = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(error).__name__).lower()
@@ -194,7 +203,7 @@ _FILES: Final = {
     **dict.fromkeys(("records", "attack", "attribute"), _CLASSES),
     "shift": "shift takes two tables: mipaudit shift MEMBERS HOLDOUT",
     "verify": "Did you mean --input {}?",
-    "bounds": "Name the number by its option, as in --epsilon {}.",
+    "bounds": "Name the number by its option, as in --epsilon 1.",
     "init": "Did you mean --output {}?",
     "schema": "One schema describes the reports of all commands.",
 }
@@ -214,7 +223,7 @@ _INSTEAD: Final = {
     "records --max-advantage": "Did you mean --max-risk (of a record)?",
     "compare --max-advantage": "Did you mean --max-increase (over the baseline)?",
     "simulate -n": "Did you mean --n-members and --n-holdout?",
-    "mipaudit": "The name of the program is typed once.",
+    "mipaudit": "Type the name of the program once.",
     "-V": "Did you mean mipaudit --version?",
     "version": "Did you mean mipaudit --version?",
     "completion": "Did you mean mipaudit --install-completion?",
@@ -224,7 +233,7 @@ _LISTS: Final = "See `mipaudit --help`, or look a word up: `mipaudit help WORD`.
 _NO_COMMAND: Final = re.compile(r"No such command '(.*?)'", re.DOTALL)
 _EXTRA: Final = re.compile(r"extra argument\S* \((.*)\)", re.DOTALL)
 _NO_CHOICE: Final = re.compile(r"'([^']*)' is not one of")
-_NO_NUMBER: Final = re.compile(r"'([^']*)' is not a valid (?:float|integer|int)")
+_NO_NUMBER: Final = re.compile(r"'([^']*)' is not a valid float")
 _RANGE: Final = re.compile(r" \([^()]*\)$")
 _TABLES: Final = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".summary", ".gz", ".zst")
 

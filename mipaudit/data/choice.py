@@ -125,7 +125,7 @@ class Choice:
                 raise InputError(
                     "columns_differ",
                     f"{part.name}: there is no column {quoted_name(name)}, which other files have.",
-                    "A column needs the same name in every file.",
+                    "It needs the same name in every file. For several models: mipaudit compare.",
                 )
         texts = self.carried.difference(self.names)
         return (
@@ -394,7 +394,7 @@ def choose_by_rules(fields: Sequence[Field], reserved: Collection[str]) -> Choic
     if not scores:
         raise InputError(
             "no_score_column",
-            f"No numeric score column among: {words.shown_names([*reasons], fields)}.",
+            f"No numeric score column is found among: {words.shown_names([*reasons], fields)}.",
             f"{_why_none(fields, reasons)}" + no_score_hint(fields),
         )
     taken, kinds = {field.name for field in scores}, {field.kind for field in scores}
@@ -420,7 +420,7 @@ def no_score_hint(fields: Sequence[Field]) -> str:
     if any(one.lists for one in fields):
         return _LISTS
     if any(one.kind == "string" and words.says_score(one.name) for one in fields):
-        return "Of a score that is text: write plain numbers, without a unit or %."
+        return "If the score is text, write plain numbers, without a unit or %."
     return "Name one with `score_col`."
 
 
@@ -549,7 +549,7 @@ def no_member_column(parts: Sequence[Part]) -> InputError:
     """Return the error for an input in which no column says who is a member."""
     fields = parts[0].fields
     hint = (
-        "Name it with `member_col`, or give the classes as `members` and `holdout`.\n"
+        "Name it with `member_col`, or give two files: `members` FILE `holdout` FILE.\n"
         "For a file of another kind: mipaudit help which-file"
     )
     if len(fields) == 1 and parts[0].blob is not None:
@@ -559,7 +559,7 @@ def no_member_column(parts: Sequence[Part]) -> InputError:
         )
     return InputError(
         "no_member_column",
-        f"No membership column ({', '.join(words.CANDIDATES)}) among: "
+        f"No membership column is found ({', '.join(words.CANDIDATES)}). The columns are: "
         f"{words.shown_names([field.name for field in fields], fields)}.",
         hint,
     )

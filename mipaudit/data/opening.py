@@ -272,7 +272,7 @@ def _opened(
         raise UsageError(
             "too_many_scores",
             f"There are {scores:,} scores, but at most {MOST_SCORES:,} can be audited together: "
-            "they share one error, and too little would be left for each.",
+            "the error allowed is shared, and too little would be left for each.",
             "Name those that were released with `score_col`, or as coordinates of one vector "
             "score in a comma list.",
         )
@@ -343,4 +343,6 @@ def _require_rows(source: ScoreSource, where: Where) -> None:
         chunks = partition.chunks((where.column,))
         if any(where.mask(chunk.columns[where.column]).any() for chunk in chunks):
             return
-    raise InputError("no_rows", f"`where`: no row of column {quoted_name(where.column)} matches.")
+    raise InputError(
+        "no_rows", f"`where`: no row has this value in column {quoted_name(where.column)}."
+    )

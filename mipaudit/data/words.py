@@ -180,8 +180,8 @@ _BOOLEANS: Final = {"true": True, "false": False}
 # With the sign of equality after it: !=, <=, >=.
 _COMPARED: Final = "!<>"
 _MARKED: Final = (
-    "It keeps the rows in which a column equals a value. For another comparison, mark the rows "
-    "that count in a column first."
+    "It keeps the rows in which a column equals a value. For another comparison, first add a "
+    "column that marks the rows to keep."
 )
 _QUOTES: Final = ("'", '"')
 
@@ -214,7 +214,7 @@ class Where:
                 return read(word)
         raise UsageError(
             "bad_where",
-            "`where`: the column holds numbers, and the value is not a number.",
+            "`where`: the column holds numbers, but the value is not a number.",
             "Write a number, as in 'member = 1'.",
         )
 
@@ -228,7 +228,7 @@ def parse_where(text: str) -> Where:
     column, equals, value = text.partition("=")
     column, value = column.strip(), value.removeprefix("=").strip()
     if not equals or not column or not value or column[-1] in _COMPARED:
-        raise UsageError("bad_where", '`where`: expected "column = value".', _MARKED)
+        raise UsageError("bad_where", '`where` must have the form "column = value".', _MARKED)
     if len(value) > 1 and value[0] in _QUOTES and value[-1] == value[0]:
         value = value[1:-1]
     return Where(column=column, value=value)
@@ -259,7 +259,7 @@ def label_error(
             told = ", ".join(f"{label} {many:,}" for label, many in rows.items())
             meant = (
                 f"Rows of known labels: {told}. `member_value` {member} takes all others for "
-                "holdout. To leave some out, mark the rows that count in another column: `where` "
+                "holdout. To leave some out, mark the rows to keep in another column: `where` "
                 "'COLUMN = VALUE'."
             )
         if measured:

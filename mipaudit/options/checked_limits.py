@@ -338,7 +338,7 @@ def _require_metric_limit(metric: "Metric", limit: float) -> None:
         "max_metric",
         f"The limit on '{metric.name}' must be above {lowest:g}, which blind guessing "
         f"reaches at this prior, and below {highest:g}, which nobody can exceed.",
-        "A larger value is a better attacker; a cost is given as its negative.",
+        "A larger value means a better attacker. Give a cost as its negative.",
     )
 
 

@@ -320,7 +320,7 @@ def seed_given(value: Given) -> SeedGiven | SeedChoice:
     if isinstance(value, bool) or number < 0:
         raise ValueError(
             "must be a whole number of at least 0, or the word 'fresh'",
-            "Leave it out, and it follows from the scores; `seed` fresh draws one, which the "
+            "Leave `seed` out to compute it from the scores. `seed` fresh draws one, which the "
             "report records.",
         )
     return number

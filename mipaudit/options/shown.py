@@ -75,7 +75,7 @@ def _require_form(option: str, name: str, form: Format | None) -> None:
             option,
             f"`{option}` takes a file name that ends in {', '.join(most)} or {last}, or that has "
             "no ending.",
-            hint=".csv is for spreadsheets."
+            hint="A spreadsheet opens .csv."
             if ending in _OF_SPREADSHEETS
             else f"Is {safe_name(name)} the input? Name it without `{option}`. Any other ending "
             "of a report needs `format`."

@@ -150,7 +150,7 @@ _LEAST_CONFIDENCE: Final = 0.5
 def confidence_hint(given: float) -> str | None:
     """Return the confidence of a share of errors, or of percent."""
     if 0 < given < _LEAST_CONFIDENCE:
-        return f"If it is alpha, write {1 - given:.15g}."
+        return f"If it is the share of errors (alpha), write {1 - given:.15g}."
     return percent_hint(given, CONFIDENCE.holds)
 
 

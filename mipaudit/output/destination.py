@@ -100,7 +100,7 @@ def refuse_inputs(output: Path, inputs: Iterable[str | None], option: str = "`ou
             raise UsageError(
                 "output_among_inputs",
                 f"The output {name} would be among the inputs, so the next run would read it.",
-                hint,
+                f"Choose another folder for {option}.",
             )
 
 

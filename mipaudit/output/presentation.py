@@ -148,7 +148,7 @@ def save_picture(picture: Picture, path: str | os.PathLike[str]) -> None:
     """
     name = os.fspath(path)
     if not name.lower().endswith(".svg"):
-        raise UsageError("picture_form", "path= must end in .svg.", "Browsers print it.")
+        raise UsageError("picture_form", "path= must end in .svg.", "A browser can print it.")
     Destination.open(name, option="path=").write(f"{picture.svg}\n".encode())
 
 

@@ -35,9 +35,9 @@ _LAST: Final = ("findings", "limitations", "provenance")
 _HINT: Final = "Make it again with -f json, for example `mipaudit estimate SCORES -f json`."
 # An annex looks like the page of a report, and is none.
 _OTHER: Final = (
-    "Give a report, as .json or .html: mipaudit estimate SCORES -o report.json. (verify takes "
-    "statements, too.) An annex, a card or another form of render is no report: make it again from "
-    "the report whose sha256 it names, with the same command, and compare the two with cmp."
+    "Give a report, as .json or .html: mipaudit estimate SCORES -o report.json. An annex, a card "
+    "or another form of render is no report. To check one, make it again from its report and "
+    "compare the two files. To check a statement: mipaudit verify STATEMENT."
 )
 
 

@@ -125,7 +125,7 @@ def _entries(lines: Sequence[bytes], head: Mapping[str, object]) -> dict[str, Ro
 
 def _foreign() -> InputError:
     return InputError(
-        "bad_resume_file", "The file to resume from is none of `mipaudit validate`.", _HINT
+        "bad_resume_file", "The file to resume from was not written by `mipaudit validate`.", _HINT
     )
 
 

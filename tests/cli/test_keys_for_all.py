@@ -183,8 +183,8 @@ def test_a_key_of_no_command_is_an_error_that_names_the_nearest(asked, place, sa
         # What is meant for all commands is no mistake; for this one alone it is.
         ("estimate", '[estimate]\nadjacency = "substitution"\n', "--claimed-epsilon"),
         ("estimate", 'adjacency = "replace"\n', "'replace' is not one of"),
-        ("epsilon", '[epsilon]\nscore_col = "x"\n', "--score-col needs scores, not counts"),
-        ("bounds", "[bounds]\neta = 0.1\n", "One question at a time"),
+        ("epsilon", '[epsilon]\nscore_col = "x"\n', "--score-col can only be used with scores"),
+        ("bounds", "[bounds]\neta = 0.1\n", "one question at a time"),
         ("bounds", "mu = -1\n", "--mu must be"),
     ],
 )

@@ -64,7 +64,7 @@ TWICE = "': The option is given twice"
         ("estimate s.csv --max-tpr-at-fpr 2%@0.1%", "Write 0.02@0.001."),
         ("estimate s.csv --max-tpr-at-fpr 0.02:0.001", "Write 0.02@0.001."),
         ("estimate s.csv --max-tpr-at-fpr 0.02", "For example 0.02@0.001"),
-        ("query losses --labels i.npy", "Of the outputs, give --logits or --probabilities."),
+        ("query losses --labels i.npy", "Give --logits or --probabilities of the records."),
         ("verify i.npy", "i.npy: the file is empty."),
         ("verify none.json", "The report none.json cannot be read"),
         ("estimate s.csv --allow-scheme 'a b'", "--allow-scheme takes the name"),
@@ -127,7 +127,7 @@ TWICE = "': The option is given twice"
         ("table.xlsx", "pandas.read_excel('table.xlsx')"),
         (
             "estimate x.csv --prior much",
-            "'much' is not a valid float.\nSee `mipaudit estimate --help`",
+            "'much' is not a number.\nSee `mipaudit estimate --help`",
         ),
         *(
             (f"estimate x.csv --nan '{word}'", "'error', 'category', 'drop'")

@@ -61,7 +61,7 @@ def _numbers(given: Any, names: tuple[str, ...], kind: str = "") -> Numbers:  # 
         after = f" after {kind}" if kind else ""
         raise ValueError(
             f"takes exactly {', '.join(names)}{after}",
-            f"Write {kind}{','.join(f'{name}=...' for name in names)}.",
+            f"Write {kind}{','.join(f'{name}=NUMBER' for name in names)}.",
         )
     return {name: _number(name, value) for name, value in found}
 
@@ -360,8 +360,8 @@ Examples:
         if bool(stated) + len(targets) + bool(attack) > 1:
             raise UsageError(
                 "one_question",
-                "One question at a time: a guarantee, one target, or an attack.",
-                "To check a guarantee against a target, see what the guarantee allows.",
+                "Ask one question at a time: about a guarantee, one target, or an attack.",
+                "To check a guarantee against a target, ask what the guarantee alone allows.",
             )
         return "guarantee" if stated else "target" if targets else "attack"
 
@@ -414,7 +414,7 @@ def _check_guarantee(asked: BoundsOptions) -> None:
         require(
             asked.sensitivity is None or asked.family in _NOISE,
             "sensitivity",
-            "A sensitivity belongs to a noise scale: `noise_sd`, `scale` or `geometric_scale`.",
+            "A sensitivity can only be used with `noise_sd`, `scale` or `geometric_scale`.",
         )
     require(
         asked.family != "geometric_scale"
@@ -426,24 +426,23 @@ def _check_guarantee(asked: BoundsOptions) -> None:
         asked.family != "randomized_response" or asked.adjacency != "add-remove",
         "adjacency",
         "Randomized response hides what a person answered, not whether they answered.",
-        "Leave `adjacency` out, or say substitution.",
+        "Leave `adjacency` out, or write `adjacency` substitution.",
     )
     noise = next((size for name in _NOISE if (size := getattr(asked, name)) is not None), math.inf)
     require(
         asked.moved / noise <= _LARGEST,
         "sensitivity",
-        f"The sensitivity must be at most {_LARGEST:g} times the noise: less hides nothing.",
+        f"The sensitivity must be at most {_LARGEST:g} times the noise; less noise hides nothing.",
     )
 
 
 def _check_counting_queries(asked: BoundsOptions) -> None:
     words = "The sensitivity of `counting_queries` follows from k and n."
-    require(asked.sensitivity is None, "sensitivity", words)
+    require(asked.sensitivity is None, "sensitivity", words, "Leave it out.")
     require(
         asked.adjacency is None,
         "adjacency",
-        "The averages of `counting_queries` are over a fixed number of records: replacing a record "
-        "moves them as far as removing its value.",
+        "`adjacency` changes nothing for `counting_queries`: the number of records is fixed.",
         "Leave `adjacency` out.",
     )
 
@@ -471,7 +470,7 @@ def _check_attack(asked: BoundsOptions) -> None:
         raise UsageError(
             "attack",
             f"`{name}` cannot be used with an attack.",
-            "Describe an attack by its rates, or its counts, and `delta`.",
+            "Give only the rates or the counts of the attack, and `delta`.",
         )
     rates, counts = _given(asked, _RATES), _given(asked, _COUNTS)
     require(

@@ -95,7 +95,9 @@ def query_names(inputs: Sequence[tuple[str, Sequence[str]]]) -> list[list[str]]:
         )
     if len(set(flat)) < len(flat):
         raise UsageError(
-            "same_names", "Two queries have the same name.", "Name the inputs: name=path."
+            "same_names",
+            "Two queries have the same name.",
+            "Name them: old=a.parquet new=b.parquet.",
         )
     return names
 

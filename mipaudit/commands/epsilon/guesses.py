@@ -106,7 +106,7 @@ def plan_guesses(canaries: int, guesses: int | tuple[int, int] | None) -> tuple[
         raise UsageError(
             "bad_guesses",
             f"The number of guesses must be from 1 to the number of canaries, {canaries}.",
-            "Give one number, or how many to guess in and how many to guess out.",
+            "Give one number, or two: how many to guess included, and how many left out.",
         )
     return (GuessPlan(guessed_in=guessed_in, guessed_out=guessed_out, share=1.0),)
 

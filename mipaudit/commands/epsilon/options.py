@@ -211,7 +211,7 @@ Examples:
 
     def _check_counts(self) -> None:
         if idle := self._first_of(_OF_SCORES):
-            raise UsageError("needs_scores", f"`{idle}` needs scores, not counts.")
+            raise UsageError("needs_scores", f"`{idle}` can only be used with scores, not counts.")
         if any(one is not None for one in (self.data, self.members, self.holdout)):
             raise UsageError("two_inputs", "Scores and counts are both given. Give one of them.")
         # Both are read here, so that what is wrong with them is told.
@@ -221,7 +221,7 @@ Examples:
         if guessed_right > _MOST_STEPS and (self.assume_gdp or self.claims_curve):
             raise UsageError(
                 "correct",
-                "A trade-off curve, or a mu, can be tested with at most 10000000 right guesses.",
+                "A trade-off curve, or a mu, can be tested with at most 10,000,000 right guesses.",
                 "Test an epsilon, or make fewer guesses.",
             )
 
@@ -243,9 +243,7 @@ Examples:
     def _check_claim(self) -> None:
         epsilon, mu = self.claimed_epsilon, self.claimed_mu
         if sum(one is not None for one in (epsilon, mu, self.claimed_curve)) > 1:
-            raise UsageError(
-                "one_claim", "One claim at a time: an epsilon, a mu or a trade-off curve."
-            )
+            raise UsageError("one_claim", "Only one claim: an epsilon, a mu or a curve.")
         if self.true_epsilon is not None and self.true_epsilon <= (epsilon or 0.0):
             raise UsageError(
                 "true_epsilon",
@@ -253,7 +251,9 @@ Examples:
                 "claim hides.",
             )
         if self.delta == 1 and (epsilon is not None or mu is not None):
-            raise UsageError("delta", "At delta 1, every mechanism meets every claim.")
+            raise UsageError(
+                "delta", "At delta 1 every mechanism meets every claim: choose a smaller delta."
+            )
 
     @cached_property
     def kind(self) -> DesignKind:
@@ -261,8 +261,7 @@ Examples:
         if self.design is None and self.canaries is None:
             raise UsageError(
                 "no_design",
-                "State with `design` how the scores came about. What they can certify depends on "
-                "it.",
+                "Say with `design` how the scores were made: what they can certify depends on it.",
                 _DESIGNS,
             )
         return self.design or "one-run"
@@ -283,9 +282,7 @@ Examples:
         if all(one is None for one in found):
             return None
         if tp is None or fn is None or fp is None or tn is None:
-            raise UsageError(
-                "counts", "The counts of an attack are `tp`, `fn`, `fp` and `tn`, all four."
-            )
+            raise UsageError("counts", "Give all four counts: `tp`, `fn`, `fp` and `tn`.")
         if not (tp + fn > 0 and fp + tn > 0):
             raise UsageError(
                 "counts",
@@ -311,9 +308,7 @@ Examples:
                 "`correct` is how many of the guesses were right.",
             )
         if isinstance(guesses, tuple):
-            raise UsageError(
-                "guesses", "Beside `canaries`, `guesses` takes one number: all guesses made."
-            )
+            raise UsageError("guesses", "With `canaries`, give all `guesses` as one number.")
         return canaries, guesses, correct
 
     @property

@@ -11,7 +11,6 @@ from mipaudit.errors import InputError, UsageError, bad_report
 from mipaudit.evidence.judgement.blind import Blind
 from mipaudit.options.values import path_of
 from mipaudit.output.stored_report import foreign, read_report, report_bytes
-from mipaudit.statements.kinds import kind_of
 from mipaudit.statements.provenance import InputFile, changed_file
 from mipaudit.statements.rounding import lower_text, number_text
 
@@ -50,8 +49,8 @@ def read_blind(asked: EstimateOptions) -> Blind | None:
     if not isinstance(report, ShiftReport):
         raise UsageError(
             "blind",
-            f"A report of {report.command} does not describe the records alone.",
-            f"Give one of mipaudit shift ({kind_of('shift').schema}).",
+            f"`blind` takes a report of mipaudit shift, and this is one of {report.command}.",
+            _MAKE,
         )
     if asked.strict and not report.design.strict:
         raise UsageError(

@@ -169,8 +169,8 @@ Examples:
         if self.joint and self.method != "prequential":
             raise UsageError(
                 "joint",
-                "Rows of another `method` cannot be part of `joint`.",
-                "Leave out `joint` or `method`.",
+                "`joint` cannot be used with another `method`.",
+                "Leave one of them out.",
             )
         _ = self.judged
 

@@ -152,7 +152,7 @@ def _once(found: Iterable[_Stored]) -> Iterator[_Stored]:
             seen.add(digest)
             yield one
         if len(seen) > _MOST:
-            raise UsageError("reports", f"There are more than {count_text(_MOST)} reports.")
+            raise UsageError("reports", f"At most {count_text(_MOST)} reports can be shown.")
 
 
 def _apart(stored: Sequence[_Stored]) -> list[_Told]:

@@ -249,7 +249,7 @@ def align(release: Release, columns: Sequence[str], *, named: bool = True) -> Pl
                 "columns_differ",
                 f"{source}: numbers in the release: {release.values.size}; columns of the splits: "
                 f"{len(columns)}.",
-                "Both must hold the same coordinates.",
+                "Both must have the same columns.",
             )
         return np.arange(len(columns))
     places, wanted = {name: at for at, name in enumerate(names)}, set(columns)
@@ -261,7 +261,7 @@ def align(release: Release, columns: Sequence[str], *, named: bool = True) -> Pl
         raise InputError(
             "columns_differ",
             f"{source}: {', and '.join(parts)}.",
-            "Both must hold the same coordinates, in any order; row numbers belong in neither.",
+            "Both must have the same columns, in any order, and no column of row numbers.",
         )
     return np.array([places[name] for name in columns], dtype=np.intp)
 

@@ -180,8 +180,8 @@ def calibrate(
         raise InputError(
             "constant_release",
             f"All {count} splits gave the same vector, so no noise can be calibrated on them. A "
-            "release that never depends on the split needs none, but one that rarely does may need "
-            "much.",
+            "release that never depends on the split needs no noise. One that rarely does may need "
+            "much noise.",
             "Check that the rows are different random splits.",
         )
     swapped, first = protectable(pairs), halves.first
@@ -344,9 +344,9 @@ def _choose(
     if needed > count:
         raise InputError(
             "too_few_splits_for_eta",
-            f"Too few splits for this eta in strict mode, {count} of the {needed} needed: no "
-            "amount of noise could be shown to suffice.",
-            "Give more splits, or allow only one kind and shape of noise: they share the error.",
+            f"In strict mode this eta needs {needed} splits, and {count} are given: no amount "
+            "of noise could be shown to be enough.",
+            "Give more splits, or allow only one kind and shape of noise: all share the error.",
         )
     if needed:
         raise InputError(

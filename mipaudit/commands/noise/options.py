@@ -189,8 +189,8 @@ Examples:
         if self.strict and self.calibration in _ONLY_ESTIMATED:
             raise UsageError(
                 "strict_needs_direct",
-                "Only the direct calibrations have limits for strict mode.",
-                "Allow the calibration direct.",
+                "Strict mode needs a direct calibration: only those have limits.",
+                "Use `calibration` direct.",
             )
         _refuse_shared_stdin(self.splits, self.pairs)
 
@@ -255,6 +255,4 @@ def check_release(asked: NoiseOptions, release: str) -> None:
 def _refuse_shared_stdin(*inputs: object) -> None:
     """Refuse standard input for two inputs: it can be read once."""
     if sum(isinstance(path, str) and path == _STDIN for path in inputs) > 1:
-        raise UsageError(
-            "stdin_twice", "Standard input can be only one of the inputs.", "Use files."
-        )
+        raise UsageError("stdin_twice", "Only one input can be standard input.", "Use files.")

@@ -77,9 +77,9 @@ class _Coded(NamedTuple):
         if far.size:
             raise InputError(
                 "too_far",
-                f"Column {quoted_name(self.told.column)}: a value lies more than 10^12 times the "
-                f"column's range away, first in row {far[0] + 1:,} (such cells: {far.size:,}): no "
-                "distance is exact.",
+                f"Column {quoted_name(self.told.column)}: the value in row {far[0] + 1:,} is more "
+                f"than 10^12 times the column's range away (such cells: {far.size:,}), so "
+                "distances would not be exact.",
                 "Is it a code for a missing value? Correct it, give `range`, or use `ignore`.",
             )
         return found + 0.0

@@ -233,8 +233,8 @@ def choose_groups(
     if small and asked.small_groups == "refuse":
         raise InputError(
             "small_groups",
-            f"Groups with fewer than {least} members or holdout records: {len(small)} of "
-            f"{len(sizes)}.",
+            f"{len(small)} of {len(sizes)} groups have fewer than {least} members or holdout "
+            "records.",
             "Merge them with `small_groups` merge, or name fewer columns.",
         )
     kept = sorted(set(sizes) - set(small))

@@ -113,8 +113,7 @@ def _require_meant(design: Design, asked: RejudgeOptions) -> None:
     require(
         asked.confidence is None or asked.confidence <= design.confidence,
         "not_in_report",
-        f"The report's limits hold with confidence {design.confidence:g}: not enough for these "
-        "limits.",
+        f"The report's limits hold with confidence {design.confidence:g}, and you ask for more.",
         "Audit the scores at that confidence: mipaudit estimate SCORES --confidence C.",
     )
 

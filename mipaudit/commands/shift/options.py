@@ -72,4 +72,6 @@ Examples:
         """Refuse a column in two roles."""
         super().check()
         both = {self.id_col, *self.ignore} & set(self.columns)
-        require(not both, "two_roles", "A column of `columns` cannot be the id or be ignored.")
+        require(
+            not both, "two_roles", "A column is in `columns`, and also in `id_col` or `ignore`."
+        )

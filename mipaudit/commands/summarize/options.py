@@ -66,7 +66,7 @@ Examples:
         require(
             not (self.cuts and self.cuts_only),
             "cuts_only",
-            "`cuts` are given, but `cuts_only` asks for cuts.",
+            "`cuts_only` makes new cuts, but `cuts` gives some already.",
             "Leave out `cuts_only` to count by the cuts.",
         )
         require(

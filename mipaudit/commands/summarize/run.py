@@ -148,8 +148,8 @@ def rows_enough(least: int) -> str:
     """Return in a sentence how many rows of a site nearly always suffice for its counts."""
     rows = count_text(enough_rows(least))
     return (
-        f"At every site {rows} members and {rows} holdout records are nearly always enough, where "
-        "their scores lie at most one standard deviation apart"
+        f"At every site {rows} members and {rows} holdout records are nearly always enough, if "
+        "their average scores differ by at most one standard deviation"
     )
 
 
@@ -302,8 +302,8 @@ def require_large(summary: Summary, least: int) -> None:
     if any(one.single.size == 1 for one in summary.columns):
         raise InputError(
             "too_few_rows",
-            "No score ranges have enough records of both classes at every site. "
-            "{rows_enough(least)}.",
+            "No score range has enough records of both classes at every site. "
+            f"{rows_enough(least)}.",
             "Join parts first, or give a smaller `min_cell`.",
         )
     smallest = summary.smallest_count()
@@ -473,7 +473,7 @@ class Summarizer:
         ):
             raise InputError(
                 "moved_rows",
-                f"{own.name}: not made from these rows, or with another order or key.",
+                f"{own.name}: made from other rows, or in another order or with another key.",
                 "Count the same input with the same settings; if it has changed, all sites "
                 "need new cuts of it.",
             )

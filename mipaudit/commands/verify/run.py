@@ -160,7 +160,7 @@ def _require_files(report: OfAnyKind, stated: set[str], asked: VerifyOptions) ->
         raise UsageError(
             of_file if name == of_file else "needless_input",
             f"The report of {command} was made without `{name}`.",
-            f"Leave `{name}` out: it is verified without it, too.",
+            f"Leave `{name}` out.",
         )
     files = "`members` FILE `holdout` FILE."
     require(

@@ -166,7 +166,7 @@ class HeldBlob(Blob):
         raise InputError(
             "bound_to_process",
             f"{self.name}: other processes cannot read it, because it is not a file.",
-            "Save it to a file, or run with threads only.",
+            "Save it to a file first.",
         )
 
     def open(self) -> IO[bytes]:
@@ -304,7 +304,7 @@ def encrypted(name: str, column: str | None = None) -> InputError:
     what = "the Parquet file is" if column is None else f"column {quoted_name(column)} is"
     return InputError(
         "encrypted_parquet",
-        f"{name}: {what} encrypted, and mipaudit takes no key.",
+        f"{name}: {what} encrypted, and mipaudit cannot decrypt it.",
         "Write a decrypted copy of the columns to audit, where you may keep it.",
     )
 

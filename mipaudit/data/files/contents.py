@@ -132,8 +132,8 @@ _TABLE: Final = (
     ),
     Foreign(
         "JSON, not a table",
-        _BY_PANDAS.format("read_json", "")
-        + " - or, if it is a report of mipaudit: mipaudit render {name}",
+        "A report of mipaudit? Show it: mipaudit render {name}. A table? "
+        + _BY_PANDAS.format("read_json", ""),
         (".json",),
         numbers=True,
     ),
@@ -350,7 +350,7 @@ def read_array(stream: IO[bytes], blob: Blob, *, packed: bool, words: bool = Fal
     if dtype.hasobject:
         raise InputError(
             "pickled",
-            f"{name}: the array holds Python objects, which are never unpickled.",
+            f"{name}: the array holds Python objects, which are never loaded: they could run code.",
             "Save it as numbers: numpy.save(path, array.astype(float)).",
         )
     if dtype.kind not in _NUMBERS and not (words and dtype.kind == "U"):

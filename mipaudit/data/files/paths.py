@@ -143,7 +143,7 @@ def _closest(path: Path) -> str | None:
     except OSError:
         return f"There is no directory {safe_name(str(path.parent), longest=LONGEST)} either."
     if "," in path.name:
-        return "Files are separated by blanks, not by commas."
+        return "Separate files by spaces, not by commas."
     close = get_close_matches(path.name, names, n=1, cutoff=0.6)
     if not close:
         return None

@@ -48,22 +48,22 @@ _ERRORS: Final[Mapping[Wrong, InputError]] = {
         "null_membership", "Membership column {member} is empty in {rows}.", _FILL
     ),
     "null_keys": InputError(
-        "missing_key", "Column {key} must identify the rows, but is empty in {rows}."
+        "missing_key", "Column {key} must identify the rows, but is empty in {rows}.", _FILL
     ),
     "null_groups": InputError(
-        "missing_run", "The column of `run_col` is empty in {rows}, whose run is unknown.", _FILL
+        "missing_run", "The column of `run_col` is empty in {rows}, so the run is unknown.", _FILL
     ),
     "inexact": InputError(
         "large_integers",
-        "Integers beyond 2^53, or numbers with more digits than 64 bits hold, cannot be told "
-        "apart: {columns}.",
+        "Some numbers have too many digits to be told apart (integers beyond 2^53, or more digits "
+        "than 64 bits hold): {columns}.",
         "Subtract a constant, write numbers of at most 15 digits, replace them by their "
         "ranks, or name another column with `score_col`.",
     ),
     "overflowed": InputError(
         "coarse_overflow",
-        "Column {first} is stored as {precision} in {files} and with more precision elsewhere. "
-        "There, scores in {rows} are too large for {precision}: rounded to it, they would all be "
+        "Column {first} is stored as {precision} in {files}, and with more precision in others. "
+        "Scores in {rows} of the others are too large for {precision}: rounded, they would all be "
         "infinite.",
         "Store the column in the same type everywhere, or leave that file out.",
     ),

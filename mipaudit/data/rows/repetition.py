@@ -40,11 +40,11 @@ _COMPARED: Final = 1 << 22
 _LOOKED_AT: Final = 1 << 21
 _PLACES: Final = 32
 _COMPARED_FILES: Final = (
-    "If each file is an audit of its own, as of another model: `mipaudit compare FILES --baseline "
-    "NAME`, or `mipaudit.estimate_many` in Python. "
+    "If each file is of another model: `mipaudit compare FILES --baseline NAME`, or in Python "
+    "`mipaudit.estimate_many`. "
 )
 _SEVERAL: Final = 3  # files; two may be the members and the holdout
-_INDEPENDENT: Final = "`rows_are` independent if they are (every verdict says so)"
+_INDEPENDENT: Final = "If the rows are independent: `rows_are` independent (every verdict says so)."
 
 
 def check_ids(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ...]:
@@ -71,17 +71,17 @@ def check_ids(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ...]:
         return (Finding.of(ROWS_TAKEN, case=case, ids=ids, column=column, most=most),)
     splits = [name for name in choice.splits if name not in {column, source.member_column}]
     hint = _ways_out(column, _telling(source, found, splits))
-    values = f"Values of column {quoted_name(column)} that occur"
     if most is None:
         raise InputError(
             "duplicate_ids",
-            f"{values} in both classes: {ids:,}. A record is either a member or holdout.",
+            f"Column {quoted_name(column)} has {ids:,} of its values in both classes. A record is "
+            "either a member or holdout.",
             f"{files_hint(source, _SEVERAL)}{hint}",
         )
     raise InputError(
         "repeated_ids",
-        f"{values} in several rows of one class: {ids:,}, up to {most:,} times. Such rows are not "
-        "independent, so no limit would hold.",
+        f"Column {quoted_name(column)} repeats {ids:,} of its values within a class, up to "
+        f"{most:,} times. Such rows are not independent, so no limit would hold.",
         f"{files_hint(source, most)}{hint}",
     )
 
@@ -242,14 +242,14 @@ def _counts(hashes: Hashes) -> Ints:
 
 
 def _ways_out(column: str, split: str | None) -> str:
-    each = f"`unit_col` {safe_name(column)} `unit_rows` one|mean|max|min|sum for one score each"
-    ways = each, '`where` "COLUMN = VALUE" if the file holds several audits'
+    name = safe_name(column)
+    each = f"For one score per {name}: `unit_col` {name} `unit_rows` one|mean|max|min|sum."
+    ways = each, 'If the file holds several audits, take one: `where` "COLUMN = VALUE".'
     if split is not None:
         # It comes first: one score of a person from all audits would be an audit of none.
         name = safe_name(split)
-        audit = f"`where` \"{name} = VALUE\" for one of the audits that column '{name}' tells apart"
-        ways = audit, each
-    return f"Give {', or '.join((*ways, _INDEPENDENT))}."
+        ways = f'To audit one {name} alone: `where` "{name} = VALUE".', each
+    return " ".join((*ways, _INDEPENDENT))
 
 
 # Of about so many rows the multiplicities are counted: values are chosen by their hash.
@@ -335,11 +335,10 @@ def _equal_parts(seen: Iterable[tuple[bytes, Hashes]]) -> tuple[InputError, Find
     taken = Finding.of(ROWS_TAKEN, case="files", copies=copies, parts=parts)
     refused = InputError(
         "identical_parts",
-        f"Files with the same rows as another, in the same order: {copies:,} of {parts:,}. Their "
+        f"Some files ({copies:,} of {parts:,}) repeat the rows of another in the same order. Their "
         "rows are not new records, so no limit would hold.",
-        'Name only the files to read, without the copies. Or give `where` "COLUMN = VALUE" if '
-        "they are several audits, or `rows_are` independent if they are other records (every "
-        "verdict says so).",
+        'Leave the copies out. If they are several audits, take one: `where` "COLUMN = VALUE". If '
+        "they are other records: `rows_are` independent (every verdict says so).",
     )
     return refused, taken
 
@@ -399,14 +398,13 @@ def _copied_rows(looks: Sequence[_Look], bits: int) -> tuple[InputError, Finding
     else:
         return None
     about = "About " if bits else ""
-    last = " but for their last digits" if at else ""
+    last = ", except for their last digits" if at else ""
     refused = InputError(
         "copied_rows",
-        f"{about}{found:,} scores of one class occur several times{last}, more often than in "
-        "independent rows. Rows were copied, so no limit would hold.",
-        "Remove the copies. Or give `unit_col` NAME for the person behind a row, `where` "
-        '"COLUMN = VALUE" if the file holds several audits, or `rows_are` independent if they are '
-        "(every verdict says so).",
+        f"{about}{found:,} scores of one class occur several times{last}. Independent rows repeat "
+        "less often: rows were copied, so no limit would hold.",
+        "Remove the copies. If a person has several rows: `unit_col` NAME. If the file holds "
+        f'several audits, take one: `where` "COLUMN = VALUE". {_INDEPENDENT}',
     )
     taken = Finding.of(
         ROWS_TAKEN, case="scores", rows=int(found), sampled=bool(bits), nearly=bool(at)

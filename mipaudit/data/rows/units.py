@@ -138,9 +138,9 @@ def stand_for_units(
     if of_each.undefined:
         raise InputError(
             "unit_infinite",
-            f"`unit_rows` {made}: values of column {quoted_name(column)} whose scores hold both "
-            f"infinities (a missing one counts as minus infinity) have no {made}: "
-            f"{of_each.undefined:,}.",
+            f"`unit_rows` {made}: {of_each.undefined:,} values of column {quoted_name(column)} "
+            "have scores of plus and of minus infinity (a missing score counts as minus infinity): "
+            f"they have no {made}.",
             "Give `unit_rows` one, max or min.",
         )
     order = np.argsort(places[of_each.rows])

@@ -89,7 +89,7 @@ def read_coordinates(
     named = _present(fields, columns, lists, option="`columns`")
     ignored = _present(fields, ignore, frozenset(), option="`ignore`")
     if named & (ignored | set(reserved)):
-        raise UsageError("two_roles", "`columns`: a column has another role already.")
+        raise UsageError("two_roles", "A column in `columns` is also in `ignore`, or labels rows.")
 
     def is_taken(one: Field) -> bool:
         """Tell whether a column is a coordinate."""
@@ -315,7 +315,7 @@ def _match(
     if wrong:
         raise InputError(
             "incomplete_pairs",
-            f"{source}: pairs without exactly one row on each side: {wrong} of {total}.",
+            f"{source}: {wrong} of {total} pairs do not have exactly one row on each side.",
         )
     # Every pair is once on each side, so sorting by pair lines the sides up.
     rows = np.lexsort((sides, pairs)).reshape(total, _SIDES)
@@ -409,7 +409,7 @@ def _require_roc(rates: Floats, name: str) -> None:
     if wrong.any():
         raise InputError(
             "bad_curve",
-            f"{name}: points that no guarantee allows: {np.count_nonzero(wrong)}, first point "
+            f"{name}: some points are impossible: {np.count_nonzero(wrong)}, the first is point "
             f"{int(wrong.argmax()) + 1}. Both rates must be from 0 to 1, the TPR at least the FPR, "
             "and the TPR must not fall as the FPR rises.",
             _ROC_HINT,

@@ -20,7 +20,7 @@ from mipaudit.maths.metrics.metric import (
 LEAST_RECALL: Final = 0.01
 _FORMS: Final = (
     "ppv, npv, tpr, tnr, am, accuracy, f1, fbeta:B, wa:w1,w2,w3,w4, cost:fp=C,fn=C, "
-    "custom:a11=..,b0=.."
+    "custom:a11=A,b0=B"
 )
 _WEIGHTS: Final = ("0", "11", "10", "01", "00")
 _CUSTOM: Final = tuple(side + index for side in "ab" for index in _WEIGHTS)
@@ -83,7 +83,7 @@ def split_limit(text: str) -> tuple[str, float]:
     if not equals or not name or value is None:
         raise UsageError(
             "max_metric",
-            "A limit on a metric is a name, =, and a number.",
+            "A limit on a metric has the form NAME=NUMBER.",
             "For example ppv=0.6, fbeta:2=0.5 or cost:fp=1,fn=5=-0.4.",
         )
     return name, value
@@ -194,10 +194,12 @@ def _number(text: str) -> float | None:
 
 def _unknown(kind: str, *, takes_none: bool) -> UsageError:
     if takes_none:
-        return UsageError("metric", f"The metric '{kind}' takes no numbers.", f"Forms: {_FORMS}.")
+        return UsageError("metric", f"The metric '{kind}' takes no numbers.", f"Write {kind}.")
     from difflib import get_close_matches
 
     other = {"precision": "ppv", "recall": "tpr", "sensitivity": "tpr", "specificity": "tnr"}
     near = [other[kind]] if kind in other else get_close_matches(kind, [*_PLAIN, *_WITH_NUMBERS])
-    guess = f"Do you mean {near[0]}? " if near else ""
-    return UsageError("metric", "There is no metric of that name.", f"{guess}Forms: {_FORMS}.")
+    guess = f"Did you mean {near[0]}? " if near else ""
+    return UsageError(
+        "metric", "There is no metric of that name.", f"{guess}The metrics are {_FORMS}."
+    )

@@ -215,8 +215,8 @@ def _atomic_curve(
     if stated == "substitution" and adjacency == "add-remove":
         raise UsageError(
             "adjacency_mismatch",
-            "One part protects only by substitution, not if a record is added or removed.",
-            "Try adjacency substitution.",
+            "One part hides only that a record is replaced, not that one is added or removed.",
+            "Use adjacency substitution.",
         )
     if isinstance(part, ResponsePart):
         response = RandomizedResponse(truth=part.truth, categories=part.categories)

@@ -16,7 +16,7 @@ HEAVY = {"numpy", "scipy", "pandas", "pyarrow", "rich", "msgspec", "pydantic"}
 
 AVERAGES = "--counting-queries"
 BAD = [
-    (["--epsilon", "one"], "'one' is not a valid float"),
+    (["--epsilon", "one"], "'one' is not a number"),
     (["--epsilon", "1", "--mu", "1"], "One guarantee at a time"),
     (["--tpr-at-fpr", "0.02"], "--tpr-at-fpr takes a true-positive rate and a false-positive rate"),
     *(

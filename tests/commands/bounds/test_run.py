@@ -193,7 +193,7 @@ BAD = [
     ({"epsilon": 1, "advantage": 0.1}, "one_question", "a guarantee, one target, or an attack"),
     *(({"eta": 0.1, x: 0.1}, "one_question", "one target") for x in ("advantage", "tpr")),
     ({"epsilon": 1, "counting_queries": AVERAGES, "eta": 0.1}, "one_question", "one target"),
-    ({"epsilon": 1, "sensitivity": 2}, "sensitivity", "belongs to a noise scale"),
+    ({"epsilon": 1, "sensitivity": 2}, "sensitivity", "can only be used with"),
     ({"tpr": 0.9, "fpr": 0.1, "sensitivity": 2}, "attack", "--sensitivity cannot be used"),
     ({"tpr": 0.9, "fpr": 0.1, "adjacency": "add-remove"}, "attack", "--adjacency cannot be used"),
     *(

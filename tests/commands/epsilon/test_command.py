@@ -28,7 +28,7 @@ def test_without_a_design_three_designs_are_explained(mipaudit, runs_csv):
     assert (done.returncode, done.stdout) == (2, "")
     lines = done.stderr.splitlines()
     assert len(lines) == 4
-    assert lines[0].startswith("Error: State with --design")
+    assert lines[0].startswith("Error: Say with --design")
     assert [line.split()[0] for line in lines[1:]] == ["independent-runs", "one-run", "one-model"]
     assert sum("certifies epsilon" in line for line in lines) == 2
     assert sum("certifies nothing" in line for line in lines) == 1

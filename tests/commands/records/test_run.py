@@ -370,7 +370,7 @@ def test_a_population_narrows_the_limits():
         ({"prior": 0.1, "max_risk": 0.8}, UsageError, "limit on risk must be above 0.8"),
         ({"small_groups": "refuse"}, UsageError, "by"),
         ({"by": ("nothing",)}, InputError, "nothing"),
-        ({"by": "site", "small_groups": "refuse"}, InputError, "Groups with fewer"),
+        ({"by": "site", "small_groups": "refuse"}, InputError, "groups have fewer"),
         ({"output": "risks.txt"}, UsageError, r"\.parquet"),
         ({"output": "none/risks.csv"}, OutputError, "risks.csv"),
     ],

@@ -86,7 +86,7 @@ def test_another_form_is_made_again_and_not_verified(mipaudit):
         assert mipaudit("render", "report.json", *words, "-o", name).returncode == 0
         done = mipaudit("verify", name)
         assert (done.returncode, done.stdout) == (2, "")
-        said = "make it again from the report whose sha256 it names, with the same command"
+        said = "make it again from its report and compare"
         assert said in " ".join(done.stderr.split())
 
 

@@ -95,7 +95,7 @@ def test_where_that_fits_nothing(read, fails, write):
     assert everything.names == ["score"]
     assert everything.skipped["x"].code == "role"
     for text in ("", "group", "= 3", "group =", "group = "):
-        assert "expected" in refused("bad_where", parse_where, text).message
+        assert "the form" in refused("bad_where", parse_where, text).message
 
 
 def people(rows=300, persons=40, seed=2):

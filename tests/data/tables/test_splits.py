@@ -325,7 +325,7 @@ def test_what_is_no_splits(put, code, said, content):
     [
         ("unknown_column", "'beta'", GREEK, {"columns": ("betta",)}),
         ("unknown_column", "", GREEK, {"ignore": ("zzz",)}),
-        ("two_roles", "another role", GREEK, {"columns": ("c",), "ignore": ("c",)}),
+        ("two_roles", "also in --ignore", GREEK, {"columns": ("c",), "ignore": ("c",)}),
         ("unknown_column", "'t[4]'", TWO_LISTS, {"columns": ("t[4]", "x")}),
         ("unknown_column", "'x[0]'", TWO_LISTS, {"columns": ("x[0]",)}),
     ],
@@ -488,8 +488,8 @@ NOTED = csv_of([(*row, "anna") for row in ROWS], (*NAMES, "note"))
 @pytest.mark.parametrize(
     ("code", "said", "content"),
     [
-        ("incomplete_pairs", "side: 1 of 3.", csv_of(ROWS[:-1])),
-        ("incomplete_pairs", "side: 2 of 4.", csv_of(TWICE_THERE)),
+        ("incomplete_pairs", "1 of 3 pairs", csv_of(ROWS[:-1])),
+        ("incomplete_pairs", "2 of 4 pairs", csv_of(TWICE_THERE)),
         *(("many_sides", f"different labels, not {n}", csv_of(sided(n))) for n in (1, 3)),
         ("record_differs", "in 1 of 3 pairs", csv_of(OTHER_RECORD)),
         ("infinite_cells", "data row 3", csv_of(INFINITE)),

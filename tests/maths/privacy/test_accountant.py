@@ -282,7 +282,7 @@ def test_an_approximate_part_by_substitution_goes_twice_through_its_curve():
 
 
 def test_an_approximate_part_by_substitution_says_nothing_of_adding_a_record():
-    with pytest.raises(UsageError, match="only by substitution"):
+    with pytest.raises(UsageError, match="hides only that a record is replaced"):
         of(ApproximatePart(epsilon=1.0, adjacency="substitution"))
 
 

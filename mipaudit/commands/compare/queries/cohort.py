@@ -214,7 +214,7 @@ def match_rows(inputs: Sequence[Rows], names: Sequence[str]) -> tuple[Rows, tupl
     if not keys.size:
         raise InputError(
             "no_matching_keys",
-            "No key is in every input: there are no rows to match.",
+            "No key occurs in every input, so no rows can be matched.",
             "Are the keys written alike in all inputs? To compare without matching, leave "
             "`key_col` out.",
         )
@@ -224,15 +224,15 @@ def match_rows(inputs: Sequence[Rows], names: Sequence[str]) -> tuple[Rows, tupl
     if differing:
         raise InputError(
             "membership_differs",
-            f"Records that are members in one input and holdout records in another: {differing:,}.",
+            f"Some records ({differing:,}) are members in one input, but holdout in another.",
             "If each input is of another model with other members, leave `key_col` out.",
         )
     if members[0].all() or not members[0].any():
-        found_only, missing = ("members", "holdout") if members[0].any() else ("holdout", "members")
+        found_only, missing = ("members", "holdout") if members[0].any() else ("holdout", "member")
         raise InputError(
             "no_matching_keys",
             f"The {keys.size:,} records whose key is in every input are all {found_only}: "
-            f"no key of the {missing} records matches.",
+            f"no {missing} record has a key that is in every input.",
             "Are the keys of both classes written alike in all inputs?",
         )
     scores = tuple(

@@ -452,14 +452,14 @@ def _against(compared: Compared, asked: Attackers | None) -> Attackers:
     chosen = asked or default
     if chosen in common:
         return chosen
-    why = "a query has too few rows to cut the cells"
+    why = "a query has too few rows to make score ranges"
     if chosen == "any":
         why = "an upper limit for all attackers exists only where every score is discrete"
     if any(not one.ordered for one in compared.evidence):
         why = "a query's score holds labels, which have no order"
     raise UsageError(
         "against",
-        f"The queries cannot be compared for the class '{chosen}': {why}.",
+        f"The queries cannot be compared for attackers '{chosen}': {why}.",
         f"Try `against` {min(common)}."
         if common
         else "Compare scores of one kind: all discrete, or all numbers.",

@@ -303,9 +303,9 @@ def _against(told: Sequence[tuple[Row, Row, Row]], asked: Against | None) -> Aga
     if common and asked in {None, *common}:
         return asked or common[0]
     hint = f"Try `against` {common[0]}." if common else "Compare fewer scores, or the score files."
-    what = "any class" if asked is None else f"the class '{asked}'"
+    who = "any class of attackers" if asked is None else f"attackers '{asked}'"
     raise UsageError(
-        "against", f"For {what}, some report lacks an upper limit on a score's advantage.", hint
+        "against", f"For {who}, a report has no upper limit on the advantage of a score.", hint
     )
 
 
@@ -377,7 +377,7 @@ def _joint_confidence(reports: Mapping[str, Report]) -> float:
     if joint <= 0:
         raise InputError(
             "no_confidence",
-            "The errors of the reports add up to 100%, so no confidence is left.",
+            "The reports' errors (1 - confidence) add up to 100%: no confidence is left.",
             "Make them with a higher `confidence`, or compare fewer at a time.",
         )
     return joint

@@ -122,8 +122,8 @@ def _calibrated(loss: NDArray[Any], reference: Floats) -> Floats:
     if undefined:
         raise InputError(
             "infinite_losses",
-            f"Rows where both models give the true class probability 0: {undefined:,}. The "
-            "difference of losses is undefined.",
+            "Both models give the true class probability 0 in some rows "
+            f"({undefined:,}): the difference of their losses is undefined.",
             "Give logits: their losses are finite.",
         )
     return found
@@ -264,7 +264,7 @@ def _read_answers(asked: LossesOptions, *, need_labels: bool) -> _Answers:
     if 0 < len(given) < len(names):
         raise InputError(
             "no_reference",
-            "A reference model is given for members or for the holdout alone.",
+            "A reference model is given for only one of members and holdout.",
             "Give `reference_logits` and `holdout_reference_logits`.",
         )
     references = [_stored(pair, "the reference model") for pair in given]
@@ -369,7 +369,7 @@ def _together(inside: _Answers, outside: _Answers) -> _Answers:
     if (inside.labels is None) != (outside.labels is None):
         raise InputError(
             "no_labels",
-            "Labels are given for members or for the holdout alone.",
+            "Labels are given for only one of members and holdout.",
             "Give `labels` and `holdout_labels`.",
         )
     every: Any = {
@@ -478,8 +478,8 @@ def _log_of(values: Floats, name: str) -> Floats:
     if wrong.size:
         raise InputError(
             "no_probabilities",
-            f"{name}: rows that are not probabilities that add up to 1: {wrong.size:,}, first row "
-            f"{wrong[0] + 1}.",
+            f"{name}: some rows are not probabilities that add up to 1: {wrong.size:,}, the first "
+            f"is row {wrong[0] + 1}.",
             "For outputs before softmax, use `logits`. Remove columns of numbers that are "
             "not outputs.",
         )
@@ -531,7 +531,7 @@ def _true_classes(
     if by_name is None and wrong.any():
         raise InputError(
             "bad_labels",
-            f"{file.name}: labels that are not a class from 0 to {classes - 1}: "
+            f"{file.name}: some labels are not a class from 0 to {classes - 1}: "
             f"{np.count_nonzero(wrong):,}, the first in row {np.argmax(wrong) + 1}.",
             LABEL_HINT,
         )
@@ -561,8 +561,8 @@ def _of_words(
     if own:
         raise InputError(
             "bad_labels",
-            f"{name}: labels name columns of the outputs, but of {known.size} different labels "
-            f"{np.isin(known, own, invert=True).sum()} have no column of exactly their name.",
+            f"{name}: labels must be names of columns of the outputs, but "
+            f"{np.isin(known, own, invert=True).sum()} of {known.size} different labels are not.",
             "Write labels and columns alike, capitals too. Each class needs its column.",
         )
     if "" in known or known.size != classes:

@@ -103,14 +103,14 @@ Examples:
     def check(self) -> None:
         """Refuse outputs that are given twice, not at all, or without those beside them."""
         super().check()
-        given, first = self._given, "the members" if self.has_holdout else "the outputs"
+        given, first = self._given, "the members" if self.has_holdout else "the records"
         require(
             not (self.has_holdout and self.membership is not None),
             "two_memberships",
             "If the holdout has its own files, the other files are all members.",
             "Leave `membership` out.",
         )
-        neither = f"Of {first}, give `logits` or `probabilities`."
+        neither = f"Give `logits` or `probabilities` of {first}."
         require(bool(given("")), "outputs", neither, _EXAMPLE)
         for prefix, what in (
             ("", first),
@@ -118,7 +118,7 @@ Examples:
             ("reference_", "the reference model"),
             ("holdout_reference_", "the reference model"),
         ):
-            text = f"Of {what}, give `{prefix}logits` or `{prefix}probabilities`, not both."
+            text = f"Give `{prefix}logits` or `{prefix}probabilities` of {what}, not both."
             require(len(given(prefix)) < 2, "outputs", text, _EXAMPLE)  # noqa: PLR2004
         for prefix in ("", "reference_"):
             kinds = given(prefix) | given(f"holdout_{prefix}")
@@ -126,7 +126,7 @@ Examples:
                 len(kinds) < 2,  # noqa: PLR2004
                 "two_kinds",
                 "Logits are given for one class and probabilities for the other.",
-                "Give the same of both: they are rounded differently, which would reveal "
+                "Give the same for both: they are rounded differently, which would reveal "
                 "membership.",
             )
         alone = self.holdout_labels is not None or given("holdout_reference_")
