@@ -22,9 +22,7 @@ _WIDEST: Final = 100
 _NEAREST: Final = 3
 # More than letters in common: "forty" is not meant for "for".
 _ALIKE: Final = 0.76
-_WHERE: Final = (
-    "mipaudit help lists all pages; mipaudit help other-names explains words of other tools."
-)
+_WHERE: Final = "mipaudit help lists all pages; mipaudit help other-names has other tools' words."
 
 
 # In the order in which they are listed.

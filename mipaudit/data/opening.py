@@ -343,6 +343,4 @@ def _require_rows(source: ScoreSource, where: Where) -> None:
         chunks = partition.chunks((where.column,))
         if any(where.mask(chunk.columns[where.column]).any() for chunk in chunks):
             return
-    raise InputError(
-        "no_rows", f"`where`: no row has this value in column {quoted_name(where.column)}."
-    )
+    raise InputError("no_rows", f"`where`: no row of {quoted_name(where.column)} has this value.")

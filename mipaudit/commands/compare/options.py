@@ -95,9 +95,7 @@ def query_names(inputs: Sequence[tuple[str, Sequence[str]]]) -> list[list[str]]:
         )
     if len(set(flat)) < len(flat):
         raise UsageError(
-            "same_names",
-            "Two queries have the same name.",
-            "Name them: old=a.parquet new=b.parquet.",
+            "same_names", "Two queries have the same name.", "Name them: old=a.csv new=b.csv."
         )
     return names
 

@@ -105,7 +105,7 @@ def meant_query(kind: str) -> str:
     if "." in kind or "/" in kind:
         return "Tables are given with `members`, `holdout` and `synthetic`."
     if "," in kind:
-        return "Several queries are separated by blanks: nn kth:5"
+        return "Separate queries by spaces: nn kth:5"
     numbered = re.fullmatch(r"(\w+?)[=_-]?(\d+)", kind)
     if numbered is not None and numbered[1] in {*_NUMBERS, *BALLS}:
         return f"Did you mean {numbered[1]}:{numbered[2]}?"
@@ -301,12 +301,12 @@ Examples:
         queries, _ = self.queries, self.form
         super().check()
         both = set(self.columns) & set(self.ignore)
-        require(not both, "two_roles", "`columns`: a column is also in `ignore`.")
+        require(not both, "two_roles", "A column is in both `columns` and `ignore`.")
         both = set(self.categorical) & set(self.range or {})
-        require(not both, "two_roles", "`range`: a column is also in `categorical`.")
+        require(not both, "two_roles", "A column is in both `range` and `categorical`.")
         for role in ("members", "holdout", "synthetic"):
             given = getattr(self, role) is not None
-            require(given, role, f"The {role} table is missing.", f"Give `{role}`.")
+            require(given, role, f"The {role} table is missing.", f"Add `{role}` FILE.")
         if self.reference is None:
             compared = [one.kind for one in queries if one.kind in NEEDS_REFERENCE]
             require(

@@ -72,6 +72,4 @@ Examples:
         """Refuse a column in two roles."""
         super().check()
         both = {self.id_col, *self.ignore} & set(self.columns)
-        require(
-            not both, "two_roles", "A column is in `columns`, and also in `id_col` or `ignore`."
-        )
+        require(not both, "two_roles", "A column of `columns` is also in `id_col` or `ignore`.")

@@ -200,6 +200,4 @@ def _unknown(kind: str, *, takes_none: bool) -> UsageError:
     other = {"precision": "ppv", "recall": "tpr", "sensitivity": "tpr", "specificity": "tnr"}
     near = [other[kind]] if kind in other else get_close_matches(kind, [*_PLAIN, *_WITH_NUMBERS])
     guess = f"Did you mean {near[0]}? " if near else ""
-    return UsageError(
-        "metric", "There is no metric of that name.", f"{guess}The metrics are {_FORMS}."
-    )
+    return UsageError("metric", "There is no metric of that name.", f"{guess}Known: {_FORMS}.")

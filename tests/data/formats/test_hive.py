@@ -66,7 +66,7 @@ def test_rows_are_kept_by_a_key(read, fails, save):
     assert everything.scores == [[7, 0, 7, 1]]
     assert everything.member == [False, False, True, True]
     assert read(folder / "run=7").scores == everything.scores
-    assert "value in column 'run'" in fails("no_rows", folder, where="run = 8").message
+    assert "no row of 'run' has this value" in fails("no_rows", folder, where="run = 8").message
 
 
 def test_percent_signs_are_undone_and_absent_values_are_missing(read, fails, save, by_member):
