@@ -115,7 +115,7 @@ TABLE: Final = (
     _runs("summarize", "Count scores into a small file; audit such files together.", _SCORES),
     _runs("simulate", "Draw a score file whose true leak is known.", _SCORES),
     _runs("init", "Write a first policy file: limits, and their reasons.", _PLAN, **_ALONE),
-    _runs("bounds", "Say what a privacy guarantee allows, or which one is needed.", _PLAN),
+    _runs("bounds", "Say what a privacy guarantee lets leak, or which is needed.", _PLAN),
     _runs("noise", "Find how much noise hides who was in the data.", _PLAN),
     _runs(
         "render",

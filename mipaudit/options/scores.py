@@ -195,7 +195,8 @@ MAX_ADVANTAGE_OPTION = free("Policy: the advantage must be at most X.")
 AGAINST_OPTION = free(
     "The attackers that the policy must withstand: those who use one cut-off (thresholds), one "
     "score range (intervals-1), up to four (intervals-4), 16 equally filled ranges (bins-16), or "
-    "anything (any). product-grid and learned are for scores of several numbers."
+    "anything (any). For scores of several numbers: the cells of a grid (product-grid), or the "
+    "score that a trained classifier gives (learned)."
 )
 MAX_COPIES_OPTION = free(
     "Policy: at most N members may appear unchanged in the release (column exact_copy). Without "

@@ -60,9 +60,10 @@ class AttackOptions(Scores, Classes, Columns, _Attack, AdvantageLimit, Seeded, W
 
     HELP = """Show what published attacks achieve on a score.
 
-Shows how well each attack guesses who is a member, with confidence limits, beside the best
-attacker. mipaudit help named-attacks explains the attacks of Yeom et al., LOGAN, and Song and
-Mittal. Also shows the generalization gap: the mean loss of holdout records minus that of members.
+The advantage of an attack says how well it guesses who is a member: 0 is a coin toss, 1 is always
+right. Shows the advantage of each attack, with confidence limits, beside that of the best attacker.
+mipaudit help named-attacks explains the attacks of Yeom et al., LOGAN, and Song and Mittal. Also
+shows the generalization gap: the mean loss of holdout records minus that of members.
 
 If an attack must learn a threshold, it learns on one part of the rows (the burn-in), and is
 judged on the other part. All scores are held in memory.

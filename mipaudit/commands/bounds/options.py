@@ -203,7 +203,7 @@ class _Guarantee(Options):
         only_with="best_of",
     )
     counting_queries: Mapping[str, float] | None = free(
-        "k averages of 0/1 values over n records, each with noise of `noise_sd`.",
+        "For k averages of 0/1 values over n records, each with noise of `noise_sd`.",
         metavar="k=,n=",
         read=_averages,
     )

@@ -24,6 +24,5 @@ audited, else 2, and the error says why. No value from the data is ever printed.
 \b
 Examples:
   mipaudit check scores.parquet
-  mipaudit check --members in.csv --holdout out.csv
   mipaudit check scores.csv --score-col loss --where "model = 3" -f json
 """

@@ -221,9 +221,7 @@ the first report to each of the others.
 \b
 Examples:
   mipaudit compare scores.parquet
-      Compares all score columns of the file.
-  mipaudit compare scores.parquet --score-col loss --score-col lira_online
-      Compares these two columns.
+      Compares all score columns of the file. --score-col NAME chooses some.
   mipaudit compare old=v1.parquet new=v2.parquet --key-col record_id
       Two files of the same records, named old and new. Column record_id matches their rows.
   mipaudit compare a.csv b.csv --independent

@@ -48,8 +48,8 @@ class _Limits(Options):
 
     joint: bool = JOINT_OPTION.but(default=False)
     method: Literal["prequential", "mace", "kde"] = choice(
-        "Also show another method: mace, a published estimator, or kde, which gives upper limits "
-        "for the score with random noise added to it. Neither decides a verdict.",
+        "Also show another method. mace: a published estimator. kde: upper limits for the score "
+        "with random noise added. Verdicts stay those of the usual method (prequential).",
         default="prequential",
     )
 
@@ -136,10 +136,11 @@ class EstimateOptions(
     HELP = """Measure how well a score reveals who was in the training data.
 
 An attacker sees a record's score and guesses whether the record is a member. The advantage says
-how well the best attacker guesses: 0 is a coin toss, 1 is always right. The report gives it for
-every score: at least, at most (for named kinds of attackers), and the best estimate. It adds
-the AUC and true-positive rates, which mipaudit help glossary explains. Last, it says whether your
-own policy is met, and whether the scores contradict a privacy claim.
+how well the best attacker guesses: 0 is a coin toss, 1 is always right. For every score, the
+report says how large the advantage is: at least, at most (for named kinds of attackers), and the
+best estimate. "At least" and "at most" are confidence limits. The report adds the AUC and
+true-positive rates, which mipaudit help glossary explains. Last, it says whether your own policy is
+met, and whether the scores contradict a privacy claim.
 
 \b
 Examples:

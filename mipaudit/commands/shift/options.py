@@ -42,7 +42,7 @@ class _Sure(Options):
 
 class _BlindLimit(Options):
     max_blind: float | None = free(
-        "Policy: the advantage without the model must be at most X.", within=ABOVE_NOTHING
+        "Policy: the blind advantage must be at most X.", within=ABOVE_NOTHING
     )
 
 
@@ -53,8 +53,9 @@ class ShiftOptions(_Tables, _Features, _Sure, _BlindLimit, StrictlySeeded, Work)
 
 Give a table of members and a table of holdout records, with their features as columns. If the
 two differ by themselves, an attack on the model can succeed although the model leaks nothing.
-The report names the columns that differ, and counts records and people that are in both tables.
-mipaudit estimate --blind uses the report, and then blames the model only for the rest.
+The report says how well an attacker can tell the two apart (the blind advantage: 0 is a coin toss,
+1 is always right). It names the columns that differ, and counts records and people that are in
+both tables. mipaudit estimate --blind uses the report to blame the model only for the rest.
 
 \b
 Examples:
