@@ -20,7 +20,7 @@ _NO_PDF: Final = Range(
 NO_PDF: Final = Range(_NO_PDF.holds, "of another form than PDF", in_help=False)
 OUTPUT_OPTION = act(
     "Write the report to this file. The ending of its name sets the form: .html, .json, .csv, "
-    ".md, .xml (JUnit) or .txt. If the command fails, the file stays as it was.",
+    ".md, .xml (JUnit) or .txt. After an error the file stays as it was.",
     flag="-o/--output",
     metavar="FILE",
 )
@@ -229,8 +229,8 @@ class Judged(Shown, ExitZero, RequirePolicy):
 
 class _ScoreFile(Options):
     output: str | None = OUTPUT_OPTION.but(
-        "Write the scores to this file (.csv, .csv.gz, .parquet). If the command fails, the file "
-        "stays as it was. Default: CSV to standard output, the report to stderr."
+        "Write the scores to this file (.csv, .csv.gz, .parquet). After an error the file stays as "
+        "it was. Default: CSV to standard output, the report to stderr."
     )
 
 

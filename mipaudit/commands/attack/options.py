@@ -61,9 +61,9 @@ class AttackOptions(Scores, Classes, Columns, _Attack, AdvantageLimit, Seeded, W
     HELP = """Show what published attacks achieve on a score.
 
 The advantage of an attack says how well it guesses who is a member: 0 is a coin toss, 1 is always
-right. Shows the advantage of each attack, with confidence limits, beside that of the best attacker.
-mipaudit help named-attacks explains the attacks of Yeom et al., LOGAN, and Song and Mittal. Also
-shows the generalization gap: the mean loss of holdout records minus that of members.
+right. Shows the advantage of each attack and of the best attacker, with confidence limits. The page
+mipaudit help named-attacks lists the attacks, such as those of Yeom et al. and LOGAN. Also shows
+the generalization gap: the mean loss of holdout records minus that of members.
 
 If an attack must learn a threshold, it learns on one part of the rows (the burn-in), and is
 judged on the other part. All scores are held in memory.
@@ -79,7 +79,7 @@ Examples:
   mipaudit attack residuals.csv --residuals --sigma-members 1.2 --sigma-holdout 1.5
       Uses published standard errors, so that the attacks on residuals learn nothing.
   mipaudit attack groups.parquet --score-col loss --by sex
-      A threshold for each value of sex, and what it achieves there.
+      Uses a threshold for each value of sex, and shows what it achieves there.
   mipaudit attack scores.parquet --max-advantage 0.1
       A policy on these attacks: exit code 0 if all surely stay below, 1 if one of them or the
       best attacker is surely above, 3 if inconclusive. Code 0 does not cover the best attacker.

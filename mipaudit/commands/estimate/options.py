@@ -152,13 +152,13 @@ Examples:
   mipaudit estimate scores.csv --max-advantage 0.1
       A policy: exit code 0 if it is met, 1 if not, 3 if inconclusive.
   mipaudit estimate scores.csv --claimed-epsilon 1 --delta 1e-5
-      Do the scores contradict a differential privacy claim?
+      Tests whether the scores contradict a claim of differential privacy.
   mipaudit estimate "parts/*.parquet" -f json -o report.json
       A report for programs, from many files.
   mipaudit estimate sites/*.summary --max-advantage 0.1
       Adds up what several sites counted. See mipaudit summarize --help.
   mipaudit estimate scores.csv --max-advantage 0.1 --blind shift.json
-      Counts only what the score reveals beyond the records themselves: mipaudit shift --help.
+      Counts only what the score reveals beyond the records themselves. See mipaudit shift --help.
   mipaudit estimate scores.csv --prior 0.01 --metric ppv --max-metric ppv=0.5
       A policy: if 1 record in 100 is a member, at most half of the records that an attacker
       calls members may be members.

@@ -208,7 +208,7 @@ class _Tables(Options):
     reference: Any = game.REFERENCE_OPTION.but(**_TABLE)
 
     output: Any = OUTPUT_OPTION.but(
-        "Write the scores to this file (.csv, .csv.gz, .parquet), whole or not at all.",
+        "Write the scores to this file (.csv, .csv.gz, .parquet). An error leaves it as it was.",
         read=path_of,
         in_python="Or an open binary file; None writes nothing.",
     )
