@@ -52,7 +52,7 @@ Examples:
   mipaudit simulate --list
       Lists all scenarios. Write a number for capitals: laplace-2.5 for laplace-EPS.
   mipaudit simulate laplace-1 -o scores.parquet
-      Draws 1,000 members and 1,000 others. Also writes their true leak: FILE.truth.json.
+      Draws 1,000 members and 1,000 others. Writes the true leak to scores.parquet.truth.json.
   mipaudit simulate leaked-atoms --n-members 50000 --n-holdout 50000 -o scores.csv.gz
   mipaudit simulate laplace-1 -q | mipaudit estimate -
   mipaudit simulate izzo-prop9-14 -o drawn.csv
