@@ -233,5 +233,5 @@ ADVANTAGE_WORDS: Final = (
     ("times in 100", "{design.prior:guessed}"),
     ("members", "records that were used, as in training; holdout records are similar, unused."),
     ("confidence", "such statements are wrong at most {design.confidence:wrong} times in 100."),
-    ("prior", "{design.prior:number}: how likely it is that a challenged record is a member."),
+    ("prior", "{design.prior:number}: the probability of being a member, before a score is seen."),
 )

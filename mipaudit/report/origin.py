@@ -34,7 +34,7 @@ _DECLARED: Final = {
 _SEEN_BY: Final = {"query-access": "anyone who may query it"}
 _LONGEST: Final = 200
 _MOST_SEEDS: Final = 3
-_OF_SUMMARIES: Final = "of the rows: each summary's own"
+_OF_SUMMARIES: Final = "each summary's own for the rows"
 
 
 def seed_words(provenance: Provenance) -> str | None:
@@ -44,14 +44,14 @@ def seed_words(provenance: Provenance) -> str | None:
         return None if provenance.seed is None else str(provenance.seed)
     if provenance.of_summaries:
         used = ", ".join(one.seed for one in provenance.seeds)
-        source = f"from the counts{_ORIGINS[origin].format(provenance.seed)}"
+        source = f"made from the counts{_ORIGINS[origin].format(provenance.seed)}"
         return f"{_OF_SUMMARIES}; {used} for ties and tests, {source}"
-    source = f"from the scores{_ORIGINS[origin].format(provenance.seed)}"
+    source = f"made from the scores{_ORIGINS[origin].format(provenance.seed)}"
     shown = [
         one.seed if one.score is None else f"{one.seed} for {safe_name(one.score)}"
         for one in provenance.seeds
     ]
-    return f"{first_names(shown, _MOST_SEEDS)}; {source}" if shown else source
+    return f"{first_names(shown, _MOST_SEEDS)}, {source}" if shown else source
 
 
 def short_seed(provenance: Provenance) -> str | None:

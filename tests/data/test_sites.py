@@ -166,11 +166,11 @@ def test_the_seeds_of_summaries_are_not_said_to_follow_from_the_scores(summaries
         report = mipaudit.estimate(list(summaries.values()), **given)
         assert [one.decides for one in report.provenance.seeds] == ["ties"]
         whole = " ".join(report_text(report, width=100).split())
-        assert "seed: of the rows: each summary's own; " in whole
+        assert "seed: each summary's own for the rows; " in whole
         assert whole.endswith(f"for ties and tests, {origin}")
         brief = " ".join(brief_report(report, width=80).split())
-        assert "Seed of the rows: each summary's own." in brief
-        assert "from the scores" not in brief + whole
+        assert "Random seed: each summary's own for the rows." in brief
+        assert "made from the scores" not in brief + whole
 
 
 def test_a_strict_audit_of_summaries_is_proved_over_their_seeds(summaries):

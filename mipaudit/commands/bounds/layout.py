@@ -99,8 +99,8 @@ LAYOUT: Final = Layout(
                 Column("Laplace", "{laplace_scale:most_figure}"),
             ),
             caption=_KEPT,
-            legend="At most: [epsilon (delta {kept.0.delta:number}), {kept.0.epsilon:said}]mu. At "
-            "least, at sensitivity {kept.0.sensitivity:number}: s.d., scale.",
+            legend="At most this [epsilon (delta {kept.0.delta:number}) or {kept.0.epsilon:said}]mu"
+            "; at least this noise (sensitivity {kept.0.sensitivity:number}).",
             short=None,
             note="[In rows with 'present or absent', success without the record means from a "
             "release made without it; in the other rows, from a release made with another record "

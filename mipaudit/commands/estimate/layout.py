@@ -28,8 +28,8 @@ _NO_INTERVAL: Final = (("validity", ("not-an-interval",)),)
 _LINES: Final = (
     "Membership advantage, from [{guessing:best} (blind guessing)][0 (none){guessing:unless}] to 1 "
     "(sure). 'At most' holds {shown_attackers:class}.[ ┃ is the limit{drawn:said}.][ "
-    "AUC{lines.0.auc:said}][, TPR at FPR 1%{lines.0.auc:said}{lines.0.tpr:said}][: limits, one "
-    "threshold.{lines.0.auc:said}]"
+    "AUC{lines.0.auc:said}][, TPR at FPR 1%{lines.0.auc:said}{lines.0.tpr:said}][: limits for "
+    "attackers with one threshold.{lines.0.auc:said}]"
 )
 _LEGEND: Final = (
     "Advantage, [{guessing:best} (guessing) to 1][0 (none) to 1 (sure){guessing:unless}]. At most: "
@@ -43,8 +43,8 @@ _PEOPLE: Final = (
 
 LAYOUT: Final = Layout(
     about=(
-        "{design.n_members:members}, {design.n_holdout:holdout}, "
-        "{design.confidence:percent} confidence[; blind guessing has {guessing:best}]."
+        "{design.n_members:members}, {design.n_holdout:holdout}, {design.confidence:percent} "
+        "confidence[; blind guessing has an advantage of {guessing:best}]."
     ),
     tables=(
         Table(
@@ -55,7 +55,7 @@ LAYOUT: Final = Layout(
                 AXIS,
                 *SHORT_LIMITS,
                 Column("AUC", "{auc:span}"),
-                Column("TPR 1%", "{tpr:span_percent}"),
+                Column("TPR at 1%", "{tpr:span_percent}"),
             ),
             caption=_LINES,
             legend=_LEGEND,
@@ -226,14 +226,17 @@ LAYOUT: Final = Layout(
                 "[All limits together hold with {design.confidence:percent} "
                 "confidence.{design.joint:said}][Each pair of limits holds with "
                 "{design.confidence:percent} confidence{design.joint:unless}][, over all score "
-                "columns together{several:said}{design.joint:unless}][; different rows do not hold "
-                "jointly.{design.joint:unless}][ Where a verdict judges several scores, its 'at "
-                "most' holds for each score alone: the release passes only if every score "
-                "passes.{shown_limit:said}{several:said}]"
+                "columns together{several:said}{design.joint:unless}][; limits in "
+                "different rows need not all hold at once.{design.joint:unless}][ Where a verdict "
+                "judges several scores, its 'at most' holds for each score alone: the release "
+                "passes only if every score passes.{shown_limit:said}{several:said}]"
             ),
         ),
         ("same rows", "The best attacker, tuned and tested on the same rows: too high on average."),
-        ("judged on", "members and holdout records for 'at least'; the others trained attackers."),
+        (
+            "judged on",
+            "how many members and holdout records gave 'at least'; the others trained attackers.",
+        ),
         *ADVANTAGE_WORDS,
     ),
     cases=(

@@ -29,8 +29,8 @@ _JOINTLY: Final = "Each column holds with {design.confidence:percent} confidence
 LAYOUT: Final = Layout(
     about=(
         "Score {design.score_column:quoted}: {design.n_members:members}, "
-        "{design.n_holdout:holdout} in {design.cells:count} {design.cells:cell|cells}, "
-        "{design.confidence:percent} confidence; a score that says nothing has a risk of "
+        "{design.n_holdout:holdout} in {design.cells:count} {design.cells:cell|cells} of similar "
+        "scores, {design.confidence:percent} confidence; a score that says nothing has a risk of "
         "{design.baseline:number}."
     ),
     tables=(
@@ -106,9 +106,9 @@ LAYOUT: Final = Layout(
             "shown_cells",
             (_CELL, _SPEAKS, Column("", "{axis}"), *_RISK, *_COUNTS),
             words=3,
-            caption="[The exposed cells{exposed:said}][The cells nearest to being exposed"
-            "{exposed:unless}]; limits for all cells together.[ ┃ is blind guessing"
-            "{drawn:said}.]",
+            caption="[The exposed cells{exposed:said}][The cells nearest to being "
+            "exposed{exposed:unless}]. All 'at least' and 'at most' hold at once.[ ┃ is "
+            "blind guessing{drawn:said}.]",
             short=None,
             whole=False,
             axis=("", "guessing"),

@@ -39,7 +39,7 @@ BOUNDS: Final[Texts] = {
     "what a release does.",
     "success_of_one_step": "With add or remove, the first figure also limits success from a "
     "release without the record.",
-    "bounds_as_tight": "Published bounds that are as tight: {names:names}.",
+    "bounds_as_tight": "Of the published bounds, as tight as these figures: {names:names}.",
     "release_not_seen": "The release was not examined: this holds if the guarantee holds.",
     # How a guarantee is read.
     "one_exchanged": "one record exchanged",

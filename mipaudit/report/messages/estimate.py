@@ -14,8 +14,8 @@ _PHRASES: Final = {
     "NO_VERDICT": " No limit was given: no verdict.",
     "NEITHER": " No limit was set, so this page neither passes nor fails the release.",
     "BLIND": "[ (blind guessing: {baseline:best})]",
-    "SHARED": "[ ({sharing:count} {among} share the confidence; alone: {alone:least})][ (all rows "
-    "share the confidence; alone: {alone_of_all:least})]",
+    "SHARED": "[ ({alone:least} if this were the only one of {sharing:count} {among})][ "
+    "({alone_of_all:least} if this were the only row)]",
     "COPIED": "[Exact copies of records are in the release{copied:said}. ]",
     "NO_LEAK": "[ apart from these{copied:said}]: the advantage with {score:quoted} is at least "
     "{lower:least}{SHARED}{BLIND}[, at most {upper:most} {against:class}].{NO_VERDICT}",
@@ -60,12 +60,13 @@ ESTIMATE: Final[Texts] = {
     "it.{NO_VERDICT}",
     "tpr_above_chance": Entry(
         "{COPIED}Members and holdout differ: the TPR at FPR {fpr:percent} of {score:quoted} is at "
-        "least {lower:least}, above chance; the confidence is for this figure alone.{NO_VERDICT}",
+        "least {lower:least}, above the {fpr:number} of chance; the confidence is for this figure "
+        "alone.{NO_VERDICT}",
         unsaid=_LITTLE,
     ),
     "auc_above_chance": Entry(
         "{COPIED}Members and holdout differ: the AUC of {score:quoted} is at least {lower:least}, "
-        "above chance; the confidence is for this figure alone.{NO_VERDICT}",
+        "above the 0.5 of chance; the confidence is for this figure alone.{NO_VERDICT}",
         unsaid=_LITTLE,
     ),
     "differ_by_test": Entry(
@@ -118,9 +119,8 @@ ESTIMATE: Final[Texts] = {
     "right_most_kind": "{KIND}{upper:right_most} times in 100, and cleverer attackers may be right "
     "more often",
     # Remarks.
-    "error_shared": "{score:quoted}: [{sharing:count} {among} share the confidence; alone, it has "
-    "at least {alone:least}][all rows share the confidence; alone, it has at least "
-    "{alone_of_all:least}].",
+    "error_shared": "{score:quoted} would have at least [{alone:least} if this were the only one "
+    "of {sharing:count} {among}][{alone_of_all:least} if this were the only row].",
     "verdict_shares_error": "~ The verdict divides the error among its own limits, so these can "
     "differ a little from the limits in the tables.",
     "auc_implies": "~ The AUC of {score:quoted} is at least {lower:least}, above chance. It "
@@ -132,20 +132,23 @@ ESTIMATE: Final[Texts] = {
     "rejudged": "Judged from the limits in the report, not from the data: the verdict, over "
     "{limits:count} {limits:limit|limits}, holds with {confidence:percent} confidence.",
     "claim_beside_limits": "The claim of epsilon {epsilon:number} is {status:status}: {reason}.",
-    "difference_p": "The scores of members and holdout records differ (p = {p:most}[ over all "
-    "scores{several:said}]), by membership or for another reason: the scores cannot show which.",
-    "no_difference_p": "The scores of members and holdout records are not shown to differ, by "
-    "membership or for another reason (p = {p:most}[ over all scores{several:said}]).",
-    "records_settle_each": "About {records:count} records in all would settle each of the "
-    "{limits:count} open limits.",
-    "records_settle_some": "About {records:count} records in all would settle {settled:count} of "
-    "{limits:count} open limits; the rest may stay open even with more.",
+    "difference_p": "The scores of members and holdout records differ more than by chance (p = "
+    "{p:most}[ over all scores{several:said}]). The reason may be membership or "
+    "something else: the scores cannot show which.",
+    "no_difference_p": "The scores of members and holdout records are not shown to differ more "
+    "than by chance (p = {p:most}[ over all scores{several:said}]). That does "
+    "not prove that they are alike.",
+    "records_settle_each": "With about {records:count} records in all, each of the "
+    "{limits:count} open limits would have a verdict.",
+    "records_settle_some": "With about {records:count} records in all, {settled:count} of "
+    "{limits:count} open limits would have a verdict; the others may stay "
+    "open even with more.",
     "records_asserted": "{ALONE}at most {bound:number}, as asserted.",
     "records_bounded": "{ALONE}at most {upper:most} for any attacker on the columns compared.",
     "records_unbounded": "{ALONE}no upper limit.",
     "records_unbounded_but_kind": "{ALONE}no upper limit for every attacker; {upper:most} "
     "{against:class} on what was learned, which decides nothing.",
-    "another_seed_moves": Entry("Another random seed changes 'at least' by {by:rough}.", last=True),
+    "another_seed_moves": Entry("Another seed would change 'at least' by {by:rough}.", last=True),
 }
 
 # What guesses of an attribute tell of members.
@@ -190,8 +193,8 @@ ATTACK: Final[Texts] = {
     "100 ({prior:compared}); for other attacks this test rules nothing out",
     "right_undecided": "this test neither passes nor fails the release",
     # Remarks.
-    "answer_of_all_lines": "The first line holds jointly for all rows, so its figure can differ "
-    "from theirs.",
+    "answer_of_all_lines": "The sentence at the top holds for all rows at once, so its figure "
+    "can differ from theirs.",
     "any_attacker_of_all_lines": "Some attacker who sees {score:quoted} has an advantage of at "
     "least {lower:least}, jointly for all rows.",
     "best_of_kind": "The advantage on {score:quoted} is at most {upper:most} {against:class}.",

@@ -117,9 +117,9 @@ FOUND_IN_INPUT: Final = {
     # Records that were released word for word.
     "exact_copies.accepted": "! {BOTH}, within the limit of {limit:members}.",
     "exact_copies.above_limit": "! {BOTH}, above the limit of {limit:members}.",
-    "exact_copies.unlimited": "! {BOTH}. The limits do not cover copied records, and nothing "
-    "is met until `max_copies` states how many copied members you accept. To fail on any copy: "
-    "`max_copies` 0.",
+    "exact_copies.unlimited": "! {BOTH}. The figures here do not count what a copy reveals, so "
+    "no verdict is MET until `max_copies` says how many copied members "
+    "you accept. To fail on any copy: `max_copies` 0.",
     "common_copies.both": "! Exact copies: {members:count} of {of_members:count} members "
     "{members:appears|appear} in the release unchanged, and such rows are common: {holdout:count} "
     "of {of_holdout:count} holdout records {holdout:appears|appear}, too.",

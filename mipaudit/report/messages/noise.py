@@ -120,17 +120,19 @@ FOUND_IN_RUNS: Final = {
     "release_beyond_splits.odd": "! {BEYOND}; all splits agree{odd:text}, and the release does "
     "not{MORE}",
     # Attacks that papers describe.
-    "no_loss_bound": "Yeom's bounded-loss adversary needs a bound on the loss that was known "
-    "beforehand, and so do limits of the generalization gap: give `loss_bound` B.",
+    "no_loss_bound": "Not shown without `loss_bound` B, the largest loss there can be, known "
+    "before the audit: Yeom's bounded-loss attack, and limits of the "
+    "generalization gap.",
     "loss_clipped": "Column {column:quoted}: {losses:count} {losses:loss is|losses are} below 0 or "
     "above the bound and {losses:counts|count} as that bound. The bounded-loss adversary and the "
     "gap use the clipped loss.",
     "bound_of_these_rows": "Column {column:quoted}: the bound equals the largest loss in the file, "
     "which few records have. If the bound was taken from there, limits of the bounded-loss "
     "adversary and of the gap do not hold.",
-    "side_found_high": "Column {column:quoted} was found to be high for members, so its gap is the "
-    "members' mean minus that of the holdout. If the column is a loss, members have the larger "
-    "loss here: `member_side` low states that it is a loss.",
+    "side_found_high": "Column {column:quoted} looks high for members, so its gap is the "
+    "members' mean minus that of the holdout. If the column is a loss, "
+    "members have the larger loss here: `member_side` low states that it is a "
+    "loss.",
     "residuals_doubtful.never_negative": "Column {column:quoted} is never negative: are these "
     "residuals (label less prediction), or losses?",
     "residuals_doubtful.as_it_is": "Column {column:quoted} is named like a residual but attacked "

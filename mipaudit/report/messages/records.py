@@ -17,7 +17,7 @@ _PHRASES: Final = {
     "BLIND": "[ (blind guessing: {baseline:best})]",
     "CELL": "score [value{discrete:said}][range{discrete:unless}]",
     "SCALE": " (0: even odds, 1: certain[; blind guessing: {baseline:best}])",
-    "ABOVE": "[, and in none above {upper:most} on average].{NO_VERDICT}",
+    "ABOVE": "[; the average risk of every cell is at most {upper:most}].{NO_VERDICT}",
     "LARGEST": " The largest risk is at most {upper:most}.{NO_VERDICT}",
     "GIVEN": "[{used}][{none}{used:unless}][ {unused}]",
     "RIGHT": " [in the clearest of {cells:count} groups{several:said}][in a group{several:unless}] "
@@ -47,11 +47,12 @@ _PHRASES: Final = {
 
 # What an audit of single records answers and remarks.
 RECORDS: Final[Texts] = {
-    "records_exposed": "- Some records are exposed: in the riskiest {CELL} the risk is at least "
-    "{lower:least}{SCALE}{ABOVE}",
-    "exposed_as_members_less": "- Some records are exposed: in the {CELL} that gives members away "
-    "most the risk is at least {of_members:least}, in the riskiest one at least "
-    "{lower:least}{SCALE}{ABOVE}",
+    "records_exposed": "- Some records are exposed: the risk is at least {lower:least} in the "
+    "riskiest {CELL}{SCALE}{ABOVE}",
+    "exposed_as_members_less": "- Some records are exposed: the risk is at least "
+    "{of_members:least} in the {CELL} that gives members away most, "
+    "and at least {lower:least} in the one that gives holdout records "
+    "away most{SCALE}{ABOVE}",
     "group_exposed": "- Membership leaks in group {group:quoted}: an advantage of at least "
     "{lower:least}{BLIND}.{LARGEST}",
     "cells_listed": "- {listed}{LARGEST}",
@@ -72,8 +73,8 @@ RECORDS: Final[Texts] = {
     "nobody_given_away": "No group of records with similar scores is shown to give away whether "
     "its records were used.",
     # Remarks.
-    "risk_of_one_cell": "This risk is the largest of all cells. The advantage of mipaudit estimate "
-    "is an average over all records.",
+    "risk_of_one_cell": "The risk at the top is the largest of any cell. mipaudit estimate shows "
+    "an average over all records instead.",
     "in_listed_cells": "{members:members} and {holdout:holdout} are in cells listed with a risk "
     "above {tau:number} (on average, at most {fdr:percent} of these cells are "
     "listed by mistake).",

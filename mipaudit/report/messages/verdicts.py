@@ -164,7 +164,7 @@ CHECKS: Final[Texts] = {
     "copies_untold": Entry(
         "the number of copied members is unknown: the input lacks the column exact_copy, which "
         "`mipaudit query` writes, or some of its values are neither 0 nor 1",
-        next=("what may settle this", "synthetic-data"),
+        next=("what may give a verdict", "synthetic-data"),
     ),
     "copies_above_limit": Entry(
         "{members:count} of {of_members:count} members {members:appears|appear} in the release "
@@ -192,7 +192,7 @@ CHECKS: Final[Texts] = {
     "adjacency of the claim",
     "claim_vacuous": "the claim allows an advantage of {allowed:most}: it rules out next to "
     "nothing",
-    "claim_consistent": "{ADVANTAGE}, not above the {allowed:most} that the claim allows: this "
+    "claim_consistent": "{ADVANTAGE}, not above the {allowed:most} that the claim allows, which "
     "does not prove the claim",
     "claim_beside_unbounded_records": "{reason} (what goes beyond the records is unknown: no limit "
     "holds for every attacker on the records alone)",
@@ -274,29 +274,30 @@ EXPLAINED: Final[Texts] = {
 }
 
 # What to do where more records may not be enough.
-_CLOSE: Final = ("more records may not settle this. What can", "choose-a-limit")
+_CLOSE: Final = ("even more records may give no verdict. What to do", "choose-a-limit")
 # Why a limit is open that more records may settle.
 OPEN: Final[Texts] = {
     "open": Entry(
-        "{OPEN}the estimate is so close to the limit that more records may not settle it",
+        "{OPEN}the estimate is so close to the limit that even more records may give no verdict",
         next=_CLOSE,
     ),
-    "open_settled_by": "{OPEN}about {records_to_settle:count} records in all would settle this "
-    "limit",
+    "open_settled_by": "{OPEN}with about {records_to_settle:count} records in all, this limit "
+    "would have a verdict",
     "open_unpromised": "{quantity:checked}{lower:known}; the limit is {limit:number}",
     "risk_open": Entry(
-        "{RISKS} and that of every {cells} at most {upper:most}; the limit is "
-        "{limit:number}: the estimate is so close to the limit that more records may not settle it",
+        "{RISKS} and that of every {cells} at most {upper:most}; the limit is {limit:number}: "
+        "the estimate is so close to the limit that even more records may give no verdict",
         next=_CLOSE,
     ),
-    "risk_open_settled_by": "{RISKS} and that of every {cells} at most {upper:most}; the limit is "
-    "{limit:number}: about {records_to_settle:count} records in all would settle this limit",
+    "risk_open_settled_by": "{RISKS} and that of every {cells} at most {upper:most}; the limit "
+    "is {limit:number}: with about {records_to_settle:count} records in "
+    "all, this limit would have a verdict",
     "named_open": "{subject}{lower:known}{among:whom}; the limit is {limit:number}",
 }
 
 # Why a figure, or a limit of it, is not there.
 REASONS: Final[Texts] = {
-    "lower_of_any": "the lower limit is in the row of any attacker",
+    "lower_of_any": "see 'at least' in the row of any attacker",
     "upper_of_classes": "a continuous score has no upper limit for all attackers; see the classes "
     "of attackers",
     "upper_of_vector_classes": "a score of several continuous numbers has no upper limit for all "
@@ -304,7 +305,8 @@ REASONS: Final[Texts] = {
     "upper_of_record_classes": "no upper limit holds for every attacker who sees a whole record; "
     "see the classes of attackers",
     "upper_needs_any": "an upper limit would have to cover all attackers",
-    "same_data": "only the same-data optimum is known; it is biased upward (plugin)",
+    "same_data": "the best figure is known only on the same rows, where it is too high on "
+    "average (plugin)",
     "few_to_cut": "too few rows in the burn-in to cut 16 bins",
     "few_rows": "too few rows",
     "few_holdout": "not estimable: {holdout:count} holdout records count, {needed:count} are "
@@ -332,9 +334,9 @@ ENTRIES: Final = {
     **entries(
         NOT_KEPT,
         _PHRASES,
-        following=("more records will not change this. What can", "choose-a-limit"),
+        following=("more records will not help. What to do", "choose-a-limit"),
     ),
-    **entries(OPEN, _PHRASES, following=("more records may settle this", "choose-a-limit")),
-    **entries(UNLIMITED, _PHRASES, following=("what may settle this", "choose-a-limit")),
+    **entries(OPEN, _PHRASES, following=("more records may give a verdict", "choose-a-limit")),
+    **entries(UNLIMITED, _PHRASES, following=("what may give a verdict", "choose-a-limit")),
     **entries(EXPLAINED, _PHRASES, following=("what the records explain", "members-and-holdout")),
 }

@@ -125,7 +125,7 @@ def test_what_the_records_may_explain_is_not_called_a_leak(values, given, code):
 def test_the_gravest_claim_is_told_whichever_score_it_is_of():
     report = audit(0.3, 0.0, claimed_epsilon=2)
     assert report.answer.code == "answer_consistent"
-    assert "this does not prove the claim" in told(report.answer)
+    assert "which does not prove the claim" in told(report.answer)
     assert " MET" not in report_as(report, "markdown")
     strongest, weaker = report.claims
     worse = replace(report, claims=(strongest, replace(weaker, status="not_comparable")))
@@ -232,7 +232,7 @@ def test_where_scores_share_the_error_their_figure_says_so(leaks, given):
     alone = mipaudit.estimate(frame, score_col=report.design.score_columns[0], **given)
     (row,) = (one for one in advantages(alone) if one.attackers == "any")
     assert re.search(rf"{len(leaks)} scores share .*alone\D+{lower_text(row.lower)}", brief(report))
-    assert "share the confidence" not in brief(alone)
+    assert "if this were the only" not in brief(alone)
     assert alone.design.alone is None
 
 

@@ -37,7 +37,7 @@ _ADVANTAGE: Final = (
 LAYOUT: Final = Layout(
     about=(
         "{n_queries:count} queries, {sizes}, {design.confidence:percent} confidence[; blind "
-        "guessing has {guessing:best}]."
+        "guessing has an advantage of {guessing:best}]."
     ),
     tables=(
         Table(
@@ -47,7 +47,7 @@ LAYOUT: Final = Layout(
             words=3,
             caption=_ADVANTAGE + "Best, 'at most' and place (1 leaks most) are "
             "{design.against:class}.",
-            legend="Advantage, 0 to 1. Place (1 leaks most), best, at most: for "
+            legend="Advantage, 0 to 1. Place 1 leaks most. Place, best, at most: for "
             "{design.against:attackers}.",
             short=None,
             picture="intervals",
@@ -71,7 +71,8 @@ LAYOUT: Final = Layout(
             "How much more the first leaks",
             "own_differences",
             (_DIFFERENCE, *SHORT_CHANGE),
-            caption="How much more the first leaks, {design.against:class}.",
+            caption="How much more the first leaks than the second, {design.against:class}.",
+            legend="How much more the first leaks than the second, for {design.against:attackers}.",
             short=None,
             whole=False,
             picture="intervals",
