@@ -44,9 +44,9 @@ def seed_words(provenance: Provenance) -> str | None:
         return None if provenance.seed is None else str(provenance.seed)
     if provenance.of_summaries:
         used = ", ".join(one.seed for one in provenance.seeds)
-        source = f"made from the counts{_ORIGINS[origin].format(provenance.seed)}"
+        source = f"from the counts{_ORIGINS[origin].format(provenance.seed)}"
         return f"{_OF_SUMMARIES}; {used} for ties and tests, {source}"
-    source = f"made from the scores{_ORIGINS[origin].format(provenance.seed)}"
+    source = f"from the scores{_ORIGINS[origin].format(provenance.seed)}"
     shown = [
         one.seed if one.score is None else f"{one.seed} for {safe_name(one.score)}"
         for one in provenance.seeds

@@ -170,7 +170,7 @@ def test_the_seeds_of_summaries_are_not_said_to_follow_from_the_scores(summaries
         assert whole.endswith(f"for ties and tests, {origin}")
         brief = " ".join(brief_report(report, width=80).split())
         assert "Random seed: each summary's own for the rows." in brief
-        assert "made from the scores" not in brief + whole
+        assert "from the scores" not in brief + whole
 
 
 def test_a_strict_audit_of_summaries_is_proved_over_their_seeds(summaries):

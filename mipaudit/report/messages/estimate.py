@@ -132,12 +132,12 @@ ESTIMATE: Final[Texts] = {
     "rejudged": "Judged from the limits in the report, not from the data: the verdict, over "
     "{limits:count} {limits:limit|limits}, holds with {confidence:percent} confidence.",
     "claim_beside_limits": "The claim of epsilon {epsilon:number} is {status:status}: {reason}.",
-    "difference_p": "The scores of members and holdout records differ more than by chance (p = "
-    "{p:most}[ over all scores{several:said}]). The reason may be membership or "
-    "something else: the scores cannot show which.",
-    "no_difference_p": "The scores of members and holdout records are not shown to differ more "
-    "than by chance (p = {p:most}[ over all scores{several:said}]). That does "
-    "not prove that they are alike.",
+    "difference_p": "The scores of members and holdout differ more than by chance (p = {p:most}[ "
+    "over all scores{several:said}]), because of membership or for another "
+    "reason.",
+    "no_difference_p": "The scores of members and holdout are not shown to differ more than by "
+    "chance (p = {p:most}[ over all scores{several:said}]). That does not "
+    "prove that they are alike.",
     "records_settle_each": "With about {records:count} records in all, each of the "
     "{limits:count} open limits would have a verdict.",
     "records_settle_some": "With about {records:count} records in all, {settled:count} of "
@@ -148,7 +148,7 @@ ESTIMATE: Final[Texts] = {
     "records_unbounded": "{ALONE}no upper limit.",
     "records_unbounded_but_kind": "{ALONE}no upper limit for every attacker; {upper:most} "
     "{against:class} on what was learned, which decides nothing.",
-    "another_seed_moves": Entry("Another seed would change 'at least' by {by:rough}.", last=True),
+    "another_seed_moves": Entry("Another seed changes 'at least' by {by:rough}.", last=True),
 }
 
 # What guesses of an attribute tell of members.

@@ -61,8 +61,8 @@ def test_what_is_no_seed(mipaudit, leaky, seed):
 def test_the_seed_and_its_origin_are_shown(mipaudit, leaky):
     (used,) = package.estimate(leaky).provenance.seeds
     for words, env, said in (
-        ((), {}, f"{used.seed} for residual, made from the scores\n"),
-        (("--seed", "4"), {}, " for residual, made from the scores and 4, as stated\n"),
+        ((), {}, f"{used.seed} for residual, from the scores\n"),
+        (("--seed", "4"), {}, " for residual, from the scores and 4, as stated\n"),
         ((), {"MIPAUDIT_SEED": "fresh"}, ", drawn fresh\n"),
     ):
         assert said in mipaudit("estimate", leaky, *words, env=env).stdout
