@@ -252,7 +252,7 @@ class DeclaredCommand(TyperCommand):
         for line in settings.remarks():
             note(line, quiet=False)
         if left:
-            text = f"Not judged by mipaudit {self.name}: {', '.join(left)}."
+            text = f"mipaudit {self.name} does not judge {', '.join(left)}."
             note(text, quiet=bool(ctx.params.get("quiet")))
         return status
 

@@ -185,7 +185,7 @@ def _kind(data: bytes) -> Kind:
             "The file has the same key twice in one object, so programs may read it differently."
         ) from None
     except (ValueError, RecursionError):
-        text = "The file is neither the JSON of a report nor its page."
+        text = "The file is no report of mipaudit: neither its JSON nor its HTML page."
         raise bad_report(text, hint=_OTHER) from None
     named = found.get("schema") if isinstance(found, dict) else None
     named = named if isinstance(named, str) else ""

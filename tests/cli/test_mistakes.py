@@ -171,7 +171,11 @@ SCORES = np.arange(4.0)
         (lambda: package.audit, AttributeError, "did you mean estimate?"),
         (lambda: package.estmate, AttributeError, "did you mean estimate?"),
         (lambda: package.render, AttributeError, "did you mean render_report?"),
-        (lambda: package.from_json("r.json"), package.InputError, "neither the JSON of a report"),
+        (
+            lambda: package.from_json("r.json"),
+            package.InputError,
+            "neither its JSON nor its HTML page",
+        ),
     ],
 )
 def test_a_mistake_in_python_names_what_is_meant(call, kind, said):

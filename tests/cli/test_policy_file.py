@@ -316,7 +316,7 @@ def test_a_limit_that_the_command_does_not_judge_is_told(
     env = {variable: "0.05"} if variable else {}
     done = mipaudit("records", scores, env=env)
     assert done.returncode == 0
-    assert done.stderr == ("" if named is None else f"Not judged by mipaudit records: {named}.\n")
+    assert done.stderr == ("" if named is None else f"mipaudit records does not judge {named}.\n")
     assert ("not judged here" in " ".join(done.stdout.split())) == (named is None)
     assert mipaudit("records", scores, "--quiet", env=env).stderr == ""
     epsilon = mipaudit("epsilon", scores, "--design", "one-run", env=env)

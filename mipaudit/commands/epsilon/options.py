@@ -243,7 +243,7 @@ Examples:
     def _check_claim(self) -> None:
         epsilon, mu = self.claimed_epsilon, self.claimed_mu
         if sum(one is not None for one in (epsilon, mu, self.claimed_curve)) > 1:
-            raise UsageError("one_claim", "Only one claim: an epsilon, a mu or a curve.")
+            raise UsageError("one_claim", "Make only one claim: an epsilon, a mu or a curve.")
         if self.true_epsilon is not None and self.true_epsilon <= (epsilon or 0.0):
             raise UsageError(
                 "true_epsilon",

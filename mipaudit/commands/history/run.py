@@ -139,8 +139,8 @@ def _stored(name: str, given: Any) -> _Stored:  # noqa: ANN401 - a path, bytes, 
         data = report_bytes(given)
         return _Stored(name, data, read_report(data))
     except InputError as error:
-        text = f"Report {quoted_name(name)}: {error.message}"
-        raise InputError(error.code, text, error.hint) from None
+        place = "" if name in error.message else f"Report {quoted_name(name)}: "
+        raise InputError(error.code, f"{place}{error.message}", error.hint) from None
 
 
 def _once(found: Iterable[_Stored]) -> Iterator[_Stored]:

@@ -356,7 +356,7 @@ def _choose(
         )
     raise InputError(
         "no_calibration_left",
-        f"None of {len(candidates)} calibrations is allowed and can be scaled.",
+        f"Each of the {len(candidates)} calibrations is excluded, or cannot be scaled.",
         "Allow the moment calibration (in strict mode: direct) and isotropic noise, or"
         " give more splits and pairs.",
     )

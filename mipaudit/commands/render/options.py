@@ -102,7 +102,7 @@ class _AnyForm(Shown):
             raise UsageError(
                 "format",
                 f"`format` is {self.format}, and `for` {why}.",
-                f"Sources: {', '.join(get_args(AnnexName))}.",
+                f"Guidelines: {', '.join(get_args(AnnexName))}.",
             )
         if form is None:
             super().check()

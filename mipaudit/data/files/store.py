@@ -298,7 +298,7 @@ def missing_library(address: Address, extra: str | None) -> MissingExtraError:
         f"Reading {address.scheme}:// needs a library that is not installed.",
         hint=f'Install it with: pip install "mipaudit[{extra}]"'
         if extra
-        else "A pyarrow from PyPI reads s3, gs and az; fsspec lists what reads another scheme.",
+        else "For s3, gs, az install pyarrow from PyPI. For others, fsspec lists what to install.",
     )
 
 

@@ -348,7 +348,7 @@ def _require_columns(part: Part, names: set[str]) -> None:
         shown = ", ".join(quoted_name(name) for name in sorted(missing)[:5])
         raise InputError(
             "missing_column",
-            f"{part.name}: columns that other files of the table have are missing: {shown}.",
+            f"{part.name}: it lacks columns that other files of the table have: {shown}.",
             "Give all files of a table the same columns, or leave them out with `ignore`.",
         )
 

@@ -135,7 +135,7 @@ def _reports_of(source: Source, stored: Stored, others: Sequence[Stored]) -> Ite
     for one in (stored, *others):
         command = one.report.command
         if command not in asked or command in taken:
-            what = "No point asks for" if command not in asked else "There are two reports of"
+            what = "No point asks about" if command not in asked else "There are two reports of"
             raise UsageError(
                 "others",
                 f"{what} {command} ({one.file.name}).",

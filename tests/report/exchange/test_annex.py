@@ -262,7 +262,7 @@ def test_what_is_declared_is_not_called_reported():
 
 
 APART = {
-    "No point asks for check": [("one_score", "check"), ("check",)],
+    "No point asks about check": [("one_score", "check"), ("check",)],
     "There are two reports of shift": [("one_score", "shift", "shift")],
     "There are two reports of estimate": [("one_score", "three_scores")],
 }

@@ -215,8 +215,8 @@ def _numbers(file: Whole, array: NDArray[Any]) -> Floats:
     if array.ndim != _MATRIX or not array.size:
         raise InputError(
             "wrong_shape",
-            f"{file.name}: an array of {array.ndim} dimensions, or an empty one; one row for each "
-            "record is expected.",
+            f"{file.name}: an array of {array.ndim} dimensions, or an empty one, where one row for "
+            "each record is expected.",
         )
     if array.dtype.kind == "U":
         raise InputError(

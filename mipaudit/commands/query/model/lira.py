@@ -124,7 +124,7 @@ def _shadows(asked: LiraOptions, main: Whole, bits: Whole, records: int) -> tupl
     if sorted(said.columns) == sorted(kept.columns) and said.columns != kept.columns:
         raise InputError(
             "columns_differ",
-            f"{bits.name}: the columns have the names of the shadow file's, in another order.",
+            f"{bits.name}: the columns are those of the shadow file, but in another order.",
             "Each inclusion must be at the same place as its confidence.",
         )
     # Sums round by how an array lies in memory, which must not tell files from frames.
@@ -186,7 +186,7 @@ def odds(values: Floats, kind: Values, name: str) -> tuple[Floats, int]:
     if wrong:
         raise InputError(
             "bad_confidences",
-            f"{name}: confidences that are not a number {what}: {wrong:,}.",
+            f"{name}: some confidences ({wrong:,}) are not a number {what}.",
             "Say what they are with `values` phi, probability or loss.",
         )
     if kind == "probability":
@@ -244,7 +244,7 @@ def _refuse_target(phi: Floats, included: Bools, target: Floats, member: Bools) 
     count = int((same if same.any() else twins).sum())
     raise InputError(
         "target_among_shadows",
-        f"Shadow models that {what}: {count}.",
+        f"Some shadow models ({count}) {what}.",
         "Remove the target from the shadow models: otherwise the score contains the answer.",
     )
 
