@@ -22,15 +22,15 @@ class _Site(Options):
         in_python="Or what summarize returned with `cuts_only`.",
     )
     cuts_only: bool = free(
-        "Write only a cuts file: a few round numbers that show where the scores lie. Count the "
-        "rows later, with `cuts`.",
+        "Write only a cuts file: a few round numbers that show where scores lie. Count all rows "
+        "later, with `cuts`.",
         default=False,
     )
     site: str | None = free(
         "The name of this site or part. No two may have the same name.", read=site_name
     )
     min_cell: int | None = MIN_CELL_OPTION.but(
-        "Write no count of fewer records than N.", within=at_least(2)
+        "Write only counts of 0, or of at least N records.", within=at_least(2)
     )
 
 
@@ -57,7 +57,7 @@ Examples:
       Site a counts with the cuts of both sites. Site b does the same with --site b.
       Then: mipaudit estimate a.summary b.summary
   mipaudit summarize large.parquet --min-cell 10 -o large.summary
-      For a file that is to leave a secure room: no count in it is below 10 records.
+      For a file that is to leave a secure room: every count in it is 0 or at least 10.
 """
 
     def check(self) -> None:
