@@ -65,7 +65,7 @@ def _called(given: str | tuple[Rates, Rates] | None) -> str | None:
 class _Any(Options):
     design: DesignKind | None = choice("How the scores came about. No default.")
     delta: float = game.DELTA_OPTION.but(default=1e-5)
-    confidence: float = game.CONFIDENCE_OPTION.but("Confidence of the limit.", default=0.95)
+    confidence: float = game.CONFIDENCE_OPTION.but("How often such a limit holds.", default=0.95)
     claimed_epsilon: float | None = game.CLAIMED_EPSILON_OPTION
 
 
@@ -97,7 +97,7 @@ class _Runs(Options):
     tn: int | None = game.TRUE_NEGATIVES_OPTION.but("Runs without the record, guessed right.")
     numerator: NumeratorChoice | None = choice(
         "With counts: use the guesses about runs with the record (member), without it (holdout), "
-        "or all (both). Default: either of the first two, each with half of the allowed error.",
+        "or all (both). Default: the better of the first two, each with half of the allowed error.",
         only_with="tp",
     )
     curve: bool = free(
