@@ -405,7 +405,7 @@ def test_joint_limits_of_labels_and_verdicts_are_as_before(plain):
     assert joint.policy == other.policy
     shown, beside = (" ".join(report_text(one, width=200).split()) for one in (joint, other))
     assert "All limits together hold with 95% confidence." in shown
-    assert "different rows do not hold jointly" in beside
+    assert "limits in different rows need not all hold at once" in beside
     assert "not joint" not in shown
     (setting,) = (one for one in joint.provenance.settings if one.name == "joint")
     assert setting.value is True
