@@ -389,14 +389,14 @@ def array_part(side: str, values: ArrayLike) -> MemoryPart:
         array = np.asarray(values)
     except (TypeError, ValueError):
         raise InputError(
-            "bad_array", f"The {side} scores are not an array: their rows differ in length."
+            "bad_array", f"The scores of {side} are not an array: their rows differ in length."
         ) from None
     if array.dtype.kind not in "biuf" or array.ndim not in {1, 2}:
         raise InputError(
-            "bad_array", f"The {side} scores must be numbers in one or two dimensions."
+            "bad_array", f"The scores of {side} must be numbers in one or two dimensions."
         )
     if not array.size:
-        raise InputError("empty_class", f"There are no {side} scores.")
+        raise InputError("empty_class", f"There are no scores of {side}.")
     table = array.reshape(len(array), -1)
     names = ["score"] if table.shape[1] == 1 else [f"score_{at}" for at in range(table.shape[1])]
     masks: Sequence[Bools | None] = [None] * len(names)

@@ -242,7 +242,7 @@ class Options:
         for one in options:
             value = values.get(one.name, one.default)
             if value is REQUIRED:
-                raise TypeError(f"{one.name!r} is left out")
+                raise TypeError(f"{one.name!r} must be given")
             self.__dict__[one.name] = value if value is one.default else checked(one, value)
         for one in options:
             _require_company(one, self.__dict__, options)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.estimate.options import EstimateOptions
     from mipaudit.statements.choices import Against
 
-_MAKE: Final = "Make it with `mipaudit shift MEMBERS HOLDOUT -f json -o shift.json`."
+_MAKE: Final = "Make one: `mipaudit shift MEMBERS HOLDOUT -f json -o shift.json`."
 
 
 def read_blind(asked: EstimateOptions) -> Blind | None:

@@ -126,10 +126,10 @@ def check_different(blobs: Iterable[tuple[str, Sequence[Blob]]]) -> None:
             before, first = seen[blob.identity]
             raise InputError(
                 "same_file",
-                f"{blob.name}: the same file as {first}; its rows would count twice."
+                f"{blob.name} and {first} are the same file: its rows would count twice."
                 if before == given
                 else f"{blob.name}: the same file is given as {before} and {given}.",
-                "Leave out one of the two links." if before == given else None,
+                "Leave one of the two out." if before == given else None,
             )
         if blob.identity is not None:
             seen[blob.identity] = (given, blob.name)

@@ -234,7 +234,7 @@ def _check_row(
             raise InputError(
                 "unparsable",
                 f"{place}, column {quoted_name(column)}: not a number.",
-                "Name the columns to audit with `score_col` if this is not a score.",
+                "Correct the cell. If the column is no score, name the scores with `score_col`.",
             )
 
 

@@ -105,7 +105,7 @@ def test_json_follows_the_schema(noise, files, eta, arguments):
         ((*APPLY, "-o", "-"), ("--output FILE",)),
         ((*APPLY, "-o", "n.txt"), (".csv, .parquet",)),
         ((*APPLY, "-o", "n.npy"), ("release.csv holds CSV", "--output", "noised.csv")),
-        (("--from", "-", "--apply", "-", "-o", "n.csv"), ("Standard input",)),
+        (("--from", "-", "--apply", "-", "-o", "n.csv"), ("standard input",)),
         (("--from", "missing.csv"), ("missing.csv",)),
         ((*OF_SPLITS, "--apply", "other.csv", "-o", "n.csv"), ("other.csv",)),
         ((*OF_SPLITS, "--apply", "far.csv", "-o", "n.csv"), ("--release-unlike-splits accept",)),
