@@ -257,7 +257,7 @@ def own_cuts(site: str | None, sites: Sequence[SummaryFile]) -> SummaryFile | No
     raise InputError(
         "whose_cuts",
         f"No cuts come from the site {quoted_name(site)}, only from {named}{more}.",
-        "Give the name that its cuts were made with, and these cuts too, with `cuts`.",
+        "Name the site as when its cuts were made, and give those too, with `cuts`.",
     )
 
 
@@ -312,8 +312,8 @@ def require_large(summary: Summary, least: int) -> None:
         raise InputError(
             "small_counts",
             f"Counts of fewer than {least} records: {count_text(small)}.",
-            "This input is too small for this `min_cell`, or unlike the cuts. Join parts, or "
-            "give a smaller `min_cell`.",
+            "This input is too small for this `min_cell`, or its scores are unlike those of the "
+            "cuts. Join parts, or give a smaller `min_cell`.",
         )
 
 

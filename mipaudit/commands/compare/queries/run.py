@@ -103,8 +103,8 @@ def _pairs(asked: CompareOptions, names: Sequence[str]) -> list[tuple[int, int]]
         asked.baseline is None or asked.baseline in names,
         "baseline",
         "The baseline is not one of the queries.",
-        f"The queries are: {', '.join(safe_name(name) for name in names)}. A file has its name "
-        "without the ending.",
+        f"The queries are: {', '.join(safe_name(name) for name in names)}. A file is called by "
+        "its name without the ending.",
     )
     baseline = None if asked.baseline is None else names.index(asked.baseline)
     pairs = pairs_of(len(names), baseline)
