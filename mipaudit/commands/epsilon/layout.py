@@ -11,7 +11,7 @@ _METHOD: Final = Column("method", "{method:way}")
 _JOINTLY: Final = "[, jointly for all scores{design.score_columns.1:said}]"
 
 LAYOUT: Final = Layout(
-    about="{seen}; {design.confidence:percent} confidence, each limit one-sided" + _JOINTLY + ".",
+    about="{seen}; {design.confidence:percent} confidence (lower limits only)" + _JOINTLY + ".",
     tables=(
         Table(
             "Lower limits of epsilon",
@@ -27,8 +27,8 @@ LAYOUT: Final = Layout(
                 Column("right", "{judged.right:counted}"),
                 Column("of", "{judged.guesses:counted}"),
             ),
-            caption="Epsilon at delta {design.delta:number}, lower limits[, {common}]; right "
-            "guesses, out of all.[ ┃ is the claim{drawn:said}.]",
+            caption="Epsilon at delta {design.delta:number}: lower limit, best estimate[, {common}]"
+            "; right guesses, out of those that count.[ ┃ is the claim{drawn:said}.]",
             legend="Epsilon at delta {design.delta:number}, lower limits[, {common}]."
             "[ ┃: claim{claim.epsilon:said}.]",
             short=None,
@@ -57,9 +57,9 @@ LAYOUT: Final = Layout(
                 Column("needed", "[{needed:count}][none{needed:unless}]", "needed_reason"),
                 Column("guesses", "{needed_guesses:counted}"),
             ),
-            caption="The smallest true epsilon at which the claim is refuted with probability "
-            "{claim.power.0.power:percent}, and the runs of each kind, or the canaries, that are "
-            "needed if the truth is {claim.power.0.true_epsilon:number}.",
+            caption="Refuted from: the smallest true epsilon at which {claim.power.0.power:percent}"
+            " of such audits refute the claim. Needed: the runs of each kind, or the canaries, with"
+            " which as many refute it if the true epsilon is {claim.power.0.true_epsilon:number}.",
         ),
         Table("What it rests on", "rests_on", (Column("", "{message}"),), prose=True),
     ),

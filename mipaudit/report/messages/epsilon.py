@@ -15,8 +15,8 @@ _PHRASES: Final = {
     "BESIDE": "[; records appear in the release unchanged{copies:said}][; columns that may be "
     "scores were left out{left_out:said}]: {reason}.[ {limit}]",
     "NEITHER": " No promise was given, so this page neither confirms nor refutes one.",
-    "RIGHT": "{right:count} of {guesses:count} guesses ",
-    "SIDE": "[, members {direction}]",
+    "RIGHT": "{right:count} of {guesses:count} guesses",
+    "SIDE": " right[; members score {direction}]",
     "ALONE": "coin, independent of everything else",
     "RUNS": "[The {runs:count} runs use one mechanism on the same other data, and their number was "
     "fixed beforehand. ]Each canary was included in[ the one run{runs:unless}][ each run, "
@@ -122,18 +122,18 @@ EPSILON: Final[Texts] = {
     # The limit that decides, and what others rest on.
     "epsilons_refuted": "Every epsilon below {lower:figure} is refuted at delta {delta:number},[ "
     "{worth},] with {confidence:percent} confidence.",
-    "epsilons_refuted_beside": "The limit that decides refutes no epsilon at delta {delta:number}; "
-    "another, by itself, refutes those below {lower:figure}[, {worth}].",
+    "epsilons_refuted_beside": "The method that decides refutes no epsilon at delta {delta:number}."
+    " Another method, taken alone, refutes every epsilon below {lower:figure}[, {worth}].",
     "no_epsilon_refuted": "No epsilon is refuted at delta {delta:number}; that is no evidence of "
     "privacy.",
     "no_epsilon_certified": "No epsilon is certified: members and holdout of one model are not "
     "independent trials.[ If each row were an independent trial, epsilon would be at least "
-    "{lower:figure} at delta {delta:number}.]",
+    "{lower:figure} at delta {delta:number}, from the advantage.]",
     "assumes-gdp": "if the noise is Gaussian",
     "if-exchangeable": "if rows were trials",
     "if-fair-coins": "if coins were fair",
     "decides": "decides",
-    "beside_it": "beside it",
+    "beside_it": "for comparison",
     # The same for everybody.
     "promise_broken": "[{worth}, ]the promise that the mechanism is {claimed} is not kept "
     "({confidence:percent} confidence)",
@@ -152,11 +152,11 @@ EPSILON: Final[Texts] = {
     "one_model_seen": "{members:members} and {holdout:holdout} of one model",
     "runs_seen": "{members:count} independent {members:run|runs} with the record, {holdout:count} "
     "without",
-    "guesses_of_member": "{RIGHT}of runs with the record right{SIDE}",
-    "guesses_of_holdout": "{RIGHT}of runs without it right{SIDE}",
-    "guesses_of_both": "{RIGHT}of both kinds right{SIDE}",
-    "guesses_of_canaries": "{RIGHT}right[, {guessed_in:count} in][, {guessed_out:count} out][, "
-    "included {direction}][, best of {tried:count} tries]",
+    "guesses_of_member": "{RIGHT} that the record was used are{SIDE}",
+    "guesses_of_holdout": "{RIGHT} that the record was not used are{SIDE}",
+    "guesses_of_both": "{RIGHT} of both kinds (used, not used) are{SIDE}",
+    "guesses_of_canaries": "{RIGHT} are right[; {guessed_in:count} say 'in'][; {guessed_out:count} "
+    "say 'out'][; included canaries score {direction}][; best of {tried:count} tries]",
     # Why a limit is 0, or there is none.
     "delta_allows": "delta allows that many right guesses; at delta 0 they would refute every "
     "epsilon below {pure:figure}",
