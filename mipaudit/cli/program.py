@@ -42,10 +42,11 @@ _HELP = """Measure how much a release leaks about who was in its training data.
 
 A release is what you publish, such as a model or synthetic data. A score file has one row per
 record. The row says whether the record was in the training data (a member) or not (holdout), and
-has the record's scores: numbers from the release, such as the model's loss on the record.
+has the record's scores: numbers from the release, such as the model's loss. The loss is small if
+the model predicts the record well.
 
-Exit codes: 0 policy met or none given, 1 not met, 2 usage or input error,
-3 inconclusive (cannot tell), 70 internal error.
+Exit codes: 0 policy met or none given, 1 not met, 2 usage or input error, 3 inconclusive (cannot
+tell), 70 internal error.
 """
 # The shell sets it, with the name of the program in it, when the tab key is pressed.
 _ASKED: Final = "_MIPAUDIT_COMPLETE"

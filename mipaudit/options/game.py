@@ -32,14 +32,14 @@ PRIOR_OPTION = free(
     within=PROBABILITY,
 )
 CONFIDENCE_OPTION = choice(
-    "How often a lower and an upper confidence limit enclose the true value (1 - alpha).",
+    "How often the true value lies between the lower and the upper confidence limit: 0.95 is 95%.",
     metavar="C",
     within=CONFIDENCE,
     needs_word=lambda given: not (isinstance(given, float) and given >= USUAL_CONFIDENCE),
 )
 STRICT_OPTION = free(
-    "Use confidence limits that are valid for any number of rows, where such limits exist. Those "
-    "of the AUC stay approximate. If you give a number as `seed`, all stay approximate.",
+    "Use confidence limits that are valid for any number of rows, where such exist. The AUC's "
+    "limits stay approximate. With a number as `seed`, all limits do.",
     in_python="Without a `seed`, a fresh one is drawn.",
 )
 DELTA_OPTION = free("The delta that goes with every epsilon.", metavar="D", within=SHARE)
@@ -94,17 +94,15 @@ class Neighbours(Options):
 MEMBERS_OPTION = reads("The members' scores; give `holdout` too.")
 HOLDOUT_OPTION = reads("The holdout records' scores; give `members` too.")
 SYNTHETIC_OPTION = reads("The synthetic records that were released.")
-REFERENCE_OPTION = reads(
-    "Other records from the same source as the members, for density and classifier."
-)
+REFERENCE_OPTION = reads("Other records from the members' source, for density and classifier.")
 CLAIMED_CURVE_OPTION = free(
-    "Test the claim that no attacker exceeds the ROC curve in this file. The file has columns "
-    "fpr and tpr, or was written by mipaudit bounds `curve`.",
+    "Test the claim that no attacker has a higher true-positive rate than this file has at the "
+    "same false-positive rate. The file has columns fpr and tpr, or is from bounds `curve`.",
     is_input=True,
     in_python="Or a pair of sequences, FPR and TPR.",
 )
 COLUMNS_OPTION = choice(
-    "Columns to compare. Default: all but row labels.",
+    "Columns to compare. Default: all but columns that only number or name the rows.",
     metavar="COL,COL",
     read=column_list,
     repeated=True,
@@ -171,9 +169,7 @@ class Stores(Options):
         "Also read NAME:// addresses, such as sftp://, if package fsspec can. Repeat for several.",
         default=(),
     )
-    anonymous: bool = manner(
-        "Read public s3://, gs:// and az:// addresses, without credentials.", default=False
-    )
+    anonymous: bool = manner("Read public s3://, gs://, az:// without credentials.", default=False)
     store_timeout: str | None = manner(
         "How long an address such as s3:// may keep silent. [default: 30]", metavar="SECONDS"
     )

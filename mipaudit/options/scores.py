@@ -102,7 +102,7 @@ class Membership(Options):
         only_with="unit_col",
     )
     rows_are: Literal["independent"] | None = choice(
-        "State that rows with one id, or from several files, are independent. The report says so."
+        "State that rows are independent although they share an id, or come from several files."
     )
 
 
@@ -137,7 +137,8 @@ class Discreteness(Options):
 
 
 MEMBER_SIDE_OPTION = choice(
-    "Whether members score high or low. auto finds out. The measure TPR at FPR depends on it."
+    "Whether members score high or low. auto finds out. The true-positive rate at a fixed "
+    "false-positive rate (TPR at FPR) depends on it."
 )
 
 
@@ -195,13 +196,13 @@ MAX_ADVANTAGE_OPTION = free("Policy: the advantage must be at most X.")
 AGAINST_OPTION = free(
     "The attackers that the policy must withstand: those who use one cut-off (thresholds), one "
     "score range (intervals-1), up to four (intervals-4), 16 equally filled ranges (bins-16), or "
-    "anything (any). For scores of several numbers: the cells of a grid (product-grid), or the "
-    "score that a trained classifier gives (learned)."
+    "anything (any). For scores of several numbers: those who use the cells of a grid over the "
+    "numbers (product-grid), or one cut-off on what a trained program makes of them (learned)."
 )
 MAX_COPIES_OPTION = free(
     "Policy: at most N members may appear unchanged in the release (column exact_copy). Without "
-    "this limit, no policy is met if members are copied, unless about as many holdout records are "
-    "copied too: then chance explains the copies.",
+    "this limit, no policy counts as met if members are copied. Exception: about as many holdout "
+    "records are copied, so that chance explains the copies.",
     within=at_least(0),
 )
 
@@ -381,9 +382,7 @@ class Seeded(ChosenSeed):
 
     GROUP = "Work"
 
-    hash_inputs: bool = free(
-        "Record the checksum (sha256) of the input also if it is over 64 MiB.", default=False
-    )
+    hash_inputs: bool = free("Record the sha256 of inputs over 64 MiB, too.", default=False)
 
 
 class _Strict(Options):
@@ -435,12 +434,8 @@ class Engines(Work):
         "What computes: threads, processes or a Dask cluster. The results do not depend on it.",
         default="auto",
     )
-    scheduler: str | None = act(
-        "Address of the Dask scheduler whose cluster computes.", metavar="tcp://HOST:PORT"
-    )
-    executor: "Executor | None" = act(
-        "An executor that does the work: of a pool, or of a cluster.", flag=None
-    )
+    scheduler: str | None = act("Address of the Dask scheduler to use.", metavar="tcp://HOST:PORT")
+    executor: "Executor | None" = act("An executor for the work, as of a cluster.", flag=None)
 
     def check(self) -> None:
         """Refuse settings that contradict each other."""

@@ -19,21 +19,23 @@ _NO_PDF: Final = Range(
 # Of what is no report.
 NO_PDF: Final = Range(_NO_PDF.holds, "of another form than PDF", in_help=False)
 OUTPUT_OPTION = act(
-    "Write the report to this file. The ending of its name sets the form: .html, .json, .csv, "
-    ".md, .xml (JUnit) or .txt. After an error the file stays as it was.",
+    "Write the report to this file. Its ending sets the form: .html, .json, .csv, .md, .xml, .txt.",
     flag="-o/--output",
     metavar="FILE",
 )
-CURVE_OPTION = act("Write the curves to this file (.csv or .json).", metavar="FILE", recorded=True)
+CURVE_OPTION = act(
+    "Write tables of the limits at many points (curves) to this file (.csv or .json).",
+    metavar="FILE",
+    recorded=True,
+)
 QUIET_OPTION = manner(
-    "Print only the answer, in at most 120 characters, also if a file is written. Show no "
-    "progress bar. stderr has warnings (!), and settings from elsewhere that you may not know of: "
-    "a policy file in another folder, or environment variables.",
+    "Print only the answer, in at most 120 characters, and no progress. The error output (stderr) "
+    "still gets warnings, in lines that begin with !, and settings that you may not know of: from "
+    "a policy file elsewhere, or from the environment.",
     flag="-q/--quiet",
 )
 FORMAT_OPTION = act(
-    "The form of the report. The ending of its file name can set it, too. csv has only the "
-    "figures. With json, errors are JSON too.",
+    "The form of the report. csv has only the figures. With json, errors are JSON too.",
     flag="-f/--format",
 )
 EXIT_ZERO_OPTION = act("Exit with 0 even if the policy is not met or inconclusive.")
@@ -104,9 +106,7 @@ class Said(Quiet):
 
     GROUP = "Output"
 
-    verbose: bool = manner(
-        "Print more details on stderr, also about errors.", default=False, flag="-v/--verbose"
-    )
+    verbose: bool = manner("More details, also about errors.", default=False, flag="-v/--verbose")
 
 
 _NAME: Final = Range(lambda name: 0 < len(name) <= 200, "1 to 200 characters long")  # noqa: PLR2004
@@ -121,9 +121,7 @@ class Declared(Options):
 
     GROUP = "Declared, not checked"
 
-    title: str | None = _text(
-        "The title of the report. Default: the names of the input.", within=_NAME
-    )
+    title: str | None = _text("The report's title. Default: the names of the input.", within=_NAME)
     release_name: str | None = _text("The name and version of the release.", recorded_as="release")
     author: str | None = _text("The person who is responsible for the report.")
     data_name: str | None = _text("The name of the training data.", recorded_as="data")
@@ -147,9 +145,7 @@ class Declared(Options):
 class Form(Declared):
     """The form of the report."""
 
-    full: bool = manner(
-        "Show every table and every limitation. An HTML page then hides nothing.", default=False
-    )
+    full: bool = manner("Show all tables and limitations. A page hides nothing.", default=False)
     format: Format | None = FORMAT_OPTION
 
     @classmethod
@@ -175,9 +171,7 @@ class Form(Declared):
 class Beside(Form):
     """Where the report goes, of a command whose `output` is data."""
 
-    report: str | None = act(
-        "Write the report to this file instead of showing it.", metavar="FILE", within=_NO_PDF
-    )
+    report: str | None = act("Write the report to this file.", metavar="FILE", within=_NO_PDF)
 
     @classmethod
     def report_file(cls, given: Mapping[str, Any]) -> str | None:
@@ -214,9 +208,7 @@ class RequirePolicy(Options):
 
     GROUP = "Policy"
 
-    require_policy: bool = manner(
-        "Stop with exit code 2 if neither a policy limit nor a claim is set.", default=False
-    )
+    require_policy: bool = manner("Exit with 2 if no policy limit or claim is set.", default=False)
 
 
 class Shown(Written, Said):
@@ -229,8 +221,7 @@ class Judged(Shown, ExitZero, RequirePolicy):
 
 class _ScoreFile(Options):
     output: str | None = OUTPUT_OPTION.but(
-        "Write the scores to this file (.csv, .csv.gz, .parquet). After an error the file stays as "
-        "it was. Default: CSV to standard output, the report to stderr."
+        "Write the scores to this file (.csv, .csv.gz, .parquet). Default: standard output, as CSV."
     )
 
 

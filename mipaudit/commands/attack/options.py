@@ -11,7 +11,7 @@ from mipaudit.options.values import FINITE, NOT_NEGATIVE, above
 
 class _Attack(Sides):
     residuals: bool = choice(
-        "The scores are residuals: label minus prediction. The attacks use their size.",
+        "The scores are residuals: true minus predicted value. The attacks use their size.",
         default=False,
     )
     loss_bound: float | None = choice(
@@ -19,14 +19,14 @@ class _Attack(Sides):
     )
     mean_loss: float | None = choice("The mean loss of the members, as published.", within=FINITE)
     sigma_members: float | None = choice(
-        "The members' standard error, as published.", within=NOT_NEGATIVE, only_with="residuals"
+        "The spread of the members' residuals (standard error), as published.",
+        within=NOT_NEGATIVE,
+        only_with="residuals",
     )
     sigma_holdout: float | None = choice(
-        "The holdout's standard error, as published.", within=NOT_NEGATIVE, only_with="residuals"
+        "The same of the holdout records' residuals.", within=NOT_NEGATIVE, only_with="residuals"
     )
-    by: Sequence[str] = BY_OPTION.but(
-        "Use a separate threshold for each value of these columns.", default=()
-    )
+    by: Sequence[str] = BY_OPTION.but("Use one threshold per value of these columns.", default=())
     min_cell: int = MIN_CELL_OPTION.but(
         "Show nothing based on fewer members or fewer holdout records than this.", default=10
     )
@@ -65,8 +65,8 @@ right. Shows the advantage of each attack and of the best attacker, with confide
 mipaudit help named-attacks lists the attacks, such as those of Yeom et al. and LOGAN. Also shows
 the generalization gap: the mean loss of holdout records minus that of members.
 
-If an attack must learn a threshold, it learns on one part of the rows (the burn-in), and is
-judged on the other part. All scores are held in memory.
+If an attack must learn a threshold, it learns on one part of the rows (the burn-in), and is judged
+on the other part. All scores are held in memory.
 
 \b
 Examples:
@@ -75,12 +75,12 @@ Examples:
   mipaudit attack scores.parquet --score-col loss --loss-bound 5
       Losses above 5 count as 5. Adds the bounded-loss attack, and confidence limits for the gap.
   mipaudit attack residuals.csv --residuals
-      The scores are residuals: label minus prediction. Learns the standard errors.
+      The scores are residuals: the true value minus the predicted one. Learns their spread.
   mipaudit attack residuals.csv --residuals --sigma-members 1.2 --sigma-holdout 1.5
-      Uses published standard errors, so that the attacks on residuals learn nothing.
+      Uses published spreads (standard errors), so that the attacks on residuals learn nothing.
   mipaudit attack groups.parquet --score-col loss --by sex
       Uses a threshold for each value of sex, and shows what it achieves there.
   mipaudit attack scores.parquet --max-advantage 0.1
       A policy on these attacks: exit code 0 if all surely stay below, 1 if one of them or the
-      best attacker is surely above, 3 if inconclusive. Code 0 does not cover the best attacker.
+      best attacker is surely above, else 3. After code 0, another attacker may still be above.
 """

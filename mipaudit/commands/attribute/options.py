@@ -53,12 +53,12 @@ class AttributeOptions(
                 "Name two columns: `attribute_col` NAME `guess_col` NAME.",
             )
 
-    HELP = """Test whether an attribute is guessed better for members than for others.
+    HELP = """Test if a hidden attribute is easier to guess for members than for others.
 
 An attacker used the release to guess an attribute of each record, such as a diagnosis. If the
-guesses are right more often for members than for holdout records, the release leaks. The
-attribute advantage (Yeom et al.) says how much more often. Right guesses then also reveal who is
-a member. The report says how well, at least.
+guesses are right more often for members than for holdout records, the release leaks. The attribute
+advantage (Yeom et al.) says how much more often. Right guesses then also reveal who is a member.
+The report says at least how well they reveal it.
 
 GUESSES has one row per record: its attribute, the guess, and whether it is a member.
 

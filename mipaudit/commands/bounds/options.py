@@ -164,9 +164,7 @@ class _Guarantee(Options):
         read=_renyi_limits,
         repeated=False,
     )
-    noise_sd: float | None = free(
-        "Standard deviation of Gaussian noise.", metavar="SD", within=_SIZE
-    )
+    noise_sd: float | None = free("Gaussian noise: standard deviation.", metavar="SD", within=_SIZE)
     scale: float | None = free("Scale of Laplace noise on one number.", metavar="B", within=_SIZE)
     geometric_scale: float | None = free(
         "Scale of geometric noise on one whole number.", metavar="B", within=_SIZE
@@ -185,7 +183,7 @@ class _Guarantee(Options):
         "DP-SGD, with Poisson sampling.", metavar="noise_multiplier=,q=,steps=", read=_dp_sgd
     )
     compose: Sequence[tuple[str, Mapping[str, float]]] = free(
-        "One of several parts that are released; repeat for each. KIND: gaussian, laplace, "
+        "The guarantee of one part of the release; repeat for each. KIND: gaussian, laplace, "
         "approximate-dp, randomized-response, dp-sgd.",
         default=(),
         metavar="KIND:NAME=X,...",
@@ -289,8 +287,9 @@ class BoundsOptions(_Guarantee, game.Neighbours, _Target, _Attack, game.Game, _A
 
     HELP = """Say what a privacy guarantee allows an attacker, or which one is needed.
 
-A guarantee is a promise of differential privacy. Ask what a guarantee allows, which one a
-target needs, or which one an attack refutes. Reads no data. Words: mipaudit help glossary.
+A guarantee is a promise of differential privacy. Ask what a guarantee allows, which one a target
+needs, or which one an attack refutes. Reads no data. Give a guarantee as the documents of the
+release name it: mipaudit help guarantees explains each. Words: mipaudit help glossary.
 
 \b
 Examples:
@@ -298,13 +297,14 @@ Examples:
       The advantage, accuracy, TPR at low FPR and precision that no attacker can exceed.
       Precision is the share of members among the records that an attacker calls members.
   mipaudit bounds --epsilon 1 --baseline 0.1
-      Without a person's record, 10 in 100 guesses are right. How many can be with it?
+      10 in 100 guesses about a person are right if the person's record is left out. How many
+      can be right if it is in?
   mipaudit bounds --advantage 0.1
       The epsilon, the mu or the noise that keeps every attacker's advantage at 0.1 or below.
   mipaudit bounds --success 0.2@0.1
-      The same for guesses: 10 in 100 right without a person's record, at most 20 with it.
+      The same for guesses: 10 in 100 are right without a person's record, at most 20 with it.
   mipaudit bounds --gaussian-noise-for epsilon=1,delta=1e-5 --sensitivity 2
-      The smallest Gaussian noise (its standard deviation) that gives this guarantee.
+      The standard deviation of the smallest normally distributed (Gaussian) noise for it.
   mipaudit bounds --tp 90 --fn 10 --fp 1 --tn 99
       An attack found 90 of 100 members, and accused 1 of 100 others. Which epsilon is refuted?
   mipaudit bounds --dp-sgd noise_multiplier=0.8,q=0.01,steps=10000
@@ -312,7 +312,7 @@ Examples:
   mipaudit bounds --dp-sgd noise_multiplier=1,q=0.01,steps=1000 --best-of 10 --drawn poisson
       The best of several such runs. Their number was drawn at random: 10 on average.
   mipaudit bounds --rdp 2:0.1,4:0.25
-      What Renyi differential privacy allows: a divergence of 0.1 at order 2, 0.25 at order 4.
+      What Renyi differential privacy allows: its number (divergence) is 0.1 at order 2, 0.25 at 4.
   mipaudit bounds --counting-queries k=100,n=1000 --noise-sd 0.01
       100 averages over 1,000 records, each with noise: what they allow.
 """
@@ -392,9 +392,7 @@ class BoundsShown(Shown):
     """The report, and the curves beside it."""
 
     curve: str | None = CURVE_OPTION
-    plot: str | None = act(
-        "Draw bounds and ROC curve to this file (.png, .pdf, .svg).", metavar="FILE", recorded=True
-    )
+    plot: str | None = act("Draw the curves (.png, .pdf, .svg).", metavar="FILE", recorded=True)
 
 
 def _given(asked: BoundsOptions, names: Sequence[str]) -> list[str]:

@@ -119,7 +119,7 @@ class _Matching(Options):
 class _Compare(Options):
     independent: bool = choice("State that the files hold different records.", default=False)
     baseline: str | None = choice(
-        "Compare every other score with this one, not every pair. Of reports, name the old one."
+        "Compare every other score with this one, not every pair. Among reports, name the old one."
     )
     max_increase: float | None = free(
         "Policy: a score may leak at most X more than the baseline, or than in the old report."
@@ -211,12 +211,12 @@ class CompareOptions(
 
 The advantage of a score says how well an attacker who sees it guesses who is a member: 0 is a coin
 toss, 1 is always right. The report shows every score's advantage, which ranks are certain, and how
-much the advantages differ, for the attackers of --against. The confidence limits of all
-differences hold at the same time. The report also shows what two scores reveal together, and the
-largest advantage. Its limits stay valid although the largest was picked.
+much the advantages differ, for the attackers of --against. The confidence limits of all differences
+hold at the same time. The report also shows what two scores reveal together, and the largest
+advantage. The limits of the largest stay valid although it was picked afterwards.
 
-You can give JSON reports of estimate instead of scores. Their limits then decide what changed from
-the first report to each of the others.
+You can give JSON reports of estimate instead of scores. Their confidence limits then decide what
+changed from the first report to each of the others.
 
 \b
 Examples:

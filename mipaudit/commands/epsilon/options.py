@@ -33,9 +33,9 @@ _FORMS: Final = (
 _MOST_STEPS: Final = 10**7
 _RAREST: Final = 1e-3
 _DESIGNS: Final = """\
-  independent-runs  each row is a run, such as a training, with the record or not: certifies epsilon
-  one-run           each row is a canary (test record), in or out by coin toss: certifies epsilon
-  one-model         each row is a member or holdout record of one model: certifies nothing"""
+  independent-runs  a row for each run, such as a training, with the record or not: certain limit
+  one-run           a row for each canary (test record), in or out by coin toss: certain limit
+  one-model         a row for each member or holdout record of one model: no certain limit"""
 
 
 def _points_or_path(given: Any) -> str | tuple[Rates, Rates]:  # noqa: ANN401 - a path, or points
@@ -82,14 +82,19 @@ class _Certifying(Options):
         within=NOT_NEGATIVE,
         only_with="claimed_epsilon",
     )
-    assume_gdp: bool = choice("Add the limit gdp, valid only for Gaussian noise.", default=False)
+    assume_gdp: bool = choice(
+        "Add a limit of epsilon (gdp) that is valid only if Gaussian noise protects the release.",
+        default=False,
+    )
 
 
 class _Runs(Options):
     GROUP = "Independent runs"
 
     method: MethodName = choice(
-        "Independent runs: the method. gdp needs `assume_gdp`.", default="conditional"
+        "Independent runs: the method. conditional assumes nothing about noise; gdp needs "
+        "`assume_gdp`.",
+        default="conditional",
     )
     tp: int | None = game.TRUE_POSITIVES_OPTION.but("Runs with the record, guessed right.")
     fn: int | None = game.FALSE_NEGATIVES_OPTION.but("Runs with the record, guessed wrong.")
@@ -97,12 +102,11 @@ class _Runs(Options):
     tn: int | None = game.TRUE_NEGATIVES_OPTION.but("Runs without the record, guessed right.")
     numerator: NumeratorChoice | None = choice(
         "With counts: use the guesses about runs with the record (member), without it (holdout), "
-        "or all (both). Default: the better of the first two, each with half of the allowed error.",
+        "or all (both). Default: the better of the first two. To allow for that choice, each is "
+        "computed with half of the allowed error (1 - confidence).",
         only_with="tp",
     )
-    curve: bool = free(
-        "Add epsilon at many deltas to the report. All hold at once.", default=False, flag=None
-    )
+    curve: bool = free("Add epsilon at many deltas. All hold at once.", default=False, flag=None)
 
 
 class _OneRun(Options):
@@ -121,7 +125,7 @@ class _OneRun(Options):
     correct: int | None = game.count("How many guesses were right.", metavar="V")
     inclusion_rate: float | None = choice(
         "One run: the probability that a canary was included, if it is known, such as 0.5. "
-        "Default: the limit holds for every rate that the data do not contradict.",
+        "Default: unknown; the limit then holds for every rate that fits the data.",
         metavar="S",
         within=Range(lambda s: _RAREST <= s <= 1 - _RAREST, "at least 0.001 and at most 0.999"),
     )
@@ -154,8 +158,8 @@ class EpsilonOptions(Scores, Classes, _Any, _Certifying, _Runs, _OneRun, Columns
 
 Such a promise has two numbers, epsilon and delta: smaller numbers promise more. At a given delta,
 this command computes a lower confidence limit of epsilon. The data refute every smaller epsilon.
-The limit stays valid although the best attack is searched for. What the limit certifies depends
-on how the scores came about (--design):
+The command tries several attacks and takes the best; the limit allows for that. Whether the limit
+is certain, at the confidence, depends on how the scores came about (--design):
 
 \b
 {_DESIGNS}
@@ -165,14 +169,15 @@ Examples:
   mipaudit epsilon runs.parquet --design independent-runs
       Every epsilon below the limit is refuted at delta 1e-5, with 95% confidence.
   mipaudit epsilon runs.parquet --design independent-runs --claimed-epsilon 1 --delta 0
-      Tests a claim: exit code 1 if it is refuted, else 0. Also shows what so many runs can find.
+      Tests a claim: exit code 1 if it is refuted, else 0. Also shows how large the true epsilon
+      must be for so many runs to refute the claim with probability 80%.
   mipaudit epsilon canaries.csv --design one-run --guesses 200,200
       Guesses that the 200 highest scores were included and the 200 lowest were not.
   mipaudit epsilon canaries.csv --design one-run --claimed-curve dpsgd.csv
-      Tests a guarantee that is a whole curve, from mipaudit bounds --curve dpsgd.csv.
+      Tests a guarantee given as a table of many points, as mipaudit bounds --curve writes it.
   mipaudit epsilon --design independent-runs --tp 500 --fn 0 --fp 0 --tn 500
   mipaudit epsilon --canaries 1000 --guesses 100 --correct 90
-      Both use counts of guesses, by an attack that was fixed beforehand.
+      The last two use counts of guesses, by an attack that was fixed beforehand.
 """
 
     @classmethod

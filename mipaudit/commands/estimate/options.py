@@ -30,8 +30,8 @@ class _Sites(Options):
     GROUP = "Input"
 
     without_site: Sequence[str] = choice(
-        "State that this site has no record in the release. Its cuts were used, but its summary "
-        "is not given. Repeat for several.",
+        "This site's cuts file was used for the counts, but its summary is missing: state that "
+        "none of its records is in the release. Repeat for several.",
         default=(),
         read=site_names,
     )
@@ -48,8 +48,9 @@ class _Limits(Options):
 
     joint: bool = JOINT_OPTION.but(default=False)
     method: Literal["prequential", "mace", "kde"] = choice(
-        "Also show another method. mace: a published estimator. kde: upper limits for the score "
-        "with random noise added. Verdicts stay those of the usual method (prequential).",
+        "Also show another method. mace: an estimate of the advantage by a published method. kde: "
+        "upper limits for attackers who see the score only with random noise on it. Verdicts "
+        "always come from the default method (prequential).",
         default="prequential",
     )
 
@@ -94,16 +95,16 @@ class _Blind(Options):
     GROUP = "Without the model"
 
     blind: Any = choice(
-        "A JSON report of mipaudit shift on the same records. Then only what the score reveals "
-        "beyond the records themselves can exceed a policy limit. This can turn a verdict of not "
-        "met into inconclusive, but never into met.",
+        "A JSON report of mipaudit shift on the same records. What the records alone reveal about "
+        "who is a member, without the release, is then not counted against a policy limit. This "
+        "can turn a verdict of not met into inconclusive, but never into met.",
         told=_blind_name,
         is_input=True,
         in_python="Or its bytes, or what shift returned.",
     )
     blind_against: Literal["thresholds", "intervals-1", "intervals-4", "bins-16"] | None = choice(
         "Show how much the records alone reveal, at most, to this kind of attackers. Changes no "
-        "verdict. Default: the widest kind.",
+        "verdict. Default: the kind with the highest limit.",
         only_with="blind",
     )
     blind_bound: float | None = choice(
@@ -135,12 +136,12 @@ class EstimateOptions(
 
     HELP = """Measure how well a score reveals who was in the training data.
 
-An attacker sees a record's score and guesses whether the record is a member. The advantage says
-how well the best attacker guesses: 0 is a coin toss, 1 is always right. For every score, the
-report says how large the advantage is: at least, at most (for named kinds of attackers), and the
-best estimate. "At least" and "at most" are confidence limits. The report adds the AUC and
-true-positive rates, which mipaudit help glossary explains. Last, it says whether your own policy is
-met, and whether the scores contradict a privacy claim.
+An attacker sees a record's score and guesses whether the record is a member. The advantage says how
+well the best attacker guesses: 0 is a coin toss, 1 is always right. For every score, the report
+says how large the advantage is: at least, at most (for named kinds of attackers), and the best
+estimate. "At least" and "at most" are confidence limits. The report adds the AUC and true-positive
+rates, which mipaudit help glossary explains. Last, it says whether your own policy is met, and
+whether the scores contradict a privacy claim.
 
 \b
 Examples:
@@ -156,12 +157,12 @@ Examples:
   mipaudit estimate "parts/*.parquet" -f json -o report.json
       A report for programs, from many files.
   mipaudit estimate sites/*.summary --max-advantage 0.1
-      Adds up what several sites counted. See mipaudit summarize --help.
+      Adds up what several places, such as hospitals, counted. See mipaudit summarize --help.
   mipaudit estimate scores.csv --max-advantage 0.1 --blind shift.json
-      Counts only what the score reveals beyond the records themselves. See mipaudit shift --help.
+      Does not count what the records alone reveal about who is a member: mipaudit shift --help.
   mipaudit estimate scores.csv --prior 0.01 --metric ppv --max-metric ppv=0.5
-      A policy: if 1 record in 100 is a member, at most half of the records that an attacker
-      calls members may be members.
+      A policy: if 1 record in 100 is a member, an attacker who calls records members may be
+      right about at most half of them.
 """
 
     def check(self) -> None:

@@ -46,7 +46,8 @@ _APART: Final[Mapping[str, Any]] = {
 class _Promise(Options):
     eta: float = required(game.ETA_OPTION.but(within=_ETA))
     k: float = choice(
-        "The published method measures spread by the k-th central moment.",
+        "How spread is measured: by the mean of |value - mean| to the power k (the k-th central "
+        "moment). With 2 this is the variance.",
         default=2.0,
         metavar="K",
         within=Range(lambda k: k >= 1, "at least 1; it may be inf"),
@@ -57,10 +58,10 @@ class _Promise(Options):
 
 
 class _Known(Options):
-    GROUP = "Known moments"
+    GROUP = "Known spread of the release"
 
     moment: float | None = choice(
-        "Spread: k-th root of the release's k-th central moment.", metavar="SIGMA", within=_SIZE
+        "The spread itself: the k-th root of that mean (see `k`).", metavar="SIGMA", within=_SIZE
     )
     swap_distance: float | None = choice(
         "Mean change of the release if one record is exchanged.", metavar="D", within=_SIZE
@@ -84,7 +85,7 @@ class _Tables(Options):
         is_input=True,
     )
     pairs: str | None = choice(
-        "Releases before and after one record is exchanged. Columns: pair_id, side, maybe record.",
+        "Releases before and after one record is exchanged. Columns: pair_id, side (and record).",
         metavar="PAIRS",
         read=file_path,
         only_with="splits",
@@ -92,7 +93,8 @@ class _Tables(Options):
         in_python="",
     )
     columns: Sequence[str] = COLUMNS_OPTION.but(
-        "A column of released numbers; repeat. Default: all but row labels.", **_APART
+        "A column of released numbers; repeat. Default: all but columns that name the rows.",
+        **_APART,
     )
     ignore: Sequence[str] = IGNORE_OPTION.but("A column to leave out; repeat.", **_APART)
 
@@ -109,9 +111,15 @@ class _Calibration(Options):
         only_with="splits",
         in_python=None,
     )
-    calibration: CalibrationKind | None = choice("Use only this method.", only_with="splits")
+    calibration: CalibrationKind | None = choice(
+        "Use only this method: mipaudit help mip-noise explains each.", only_with="splits"
+    )
     mechanism: Mechanism | None = choice("Use only this kind of noise.", only_with="splits")
-    shape: ShapeKind | None = choice("Use only noise of this shape.", only_with="splits")
+    shape: ShapeKind | None = choice(
+        "Use only this noise. isotropic: equally large on each number; diagonal: of its own size "
+        "for each; full: also correlated.",
+        only_with="splits",
+    )
     protect: Protects = choice(
         "Whom the promise covers: every record, those that `pairs` exchanges, or records on "
         "average.",
@@ -119,7 +127,10 @@ class _Calibration(Options):
         only_with="splits",
     )
     error_units: Literal["standardised", "given"] = choice(
-        "Units of the error that is kept small.", default="standardised", only_with="splits"
+        "The noise is chosen to add the least error. Measure the error in each number's spread "
+        "(standardised), or in the release's own units (given).",
+        default="standardised",
+        only_with="splits",
     )
     scaled_by: Literal["upper", "value"] = choice(
         "Scale the noise by the upper limit of the spread, or by its estimate.",
@@ -136,9 +147,9 @@ class NoiseOptions(_Promise, _Known, _Tables, _Calibration, Recorded):
 
     HELP = """Find how much noise hides who was in the data.
 
-The promise: nobody who sees the release can tell members from other records with an
-accuracy of more than eta above guessing. Without --from, the noise follows from formulas.
-With --from, it is computed from splits: releases that you made from random parts of your data.
+The promise: nobody who sees the release can tell members from other records with an accuracy of
+more than eta above guessing. Without --from, the noise follows from formulas. With --from, it is
+computed from splits: releases that you made from random parts of your data.
 
 \b
 Examples:

@@ -198,23 +198,17 @@ _TABLE: Final = {"read": path_of, "in_python": "Or a data frame or an Arrow tabl
 
 
 class _Tables(Options):
-    members: Any = game.MEMBERS_OPTION.but(
-        "Records of the training data: CSV or Parquet.", **_TABLE
-    )
-    holdout: Any = game.HOLDOUT_OPTION.but(
-        "Records from the same source that were not in the training data.", **_TABLE
-    )
+    members: Any = game.MEMBERS_OPTION.but("The training records: CSV or Parquet.", **_TABLE)
+    holdout: Any = game.HOLDOUT_OPTION.but("Records of the same source, not trained on.", **_TABLE)
     synthetic: Any = game.SYNTHETIC_OPTION.but(**_TABLE)
     reference: Any = game.REFERENCE_OPTION.but(**_TABLE)
 
     output: Any = OUTPUT_OPTION.but(
-        "Write the scores to this file (.csv, .csv.gz, .parquet). An error leaves it as it was.",
+        "Write the scores to this file (.csv, .csv.gz, .parquet).",
         read=path_of,
         in_python="Or an open binary file; None writes nothing.",
     )
-    output_format: RowFormat | None = act(
-        "The form of the scores. Default: by the name of the file.", flag=None
-    )
+    output_format: RowFormat | None = act("The form of the file. None: by its name.", flag=None)
     columns: Sequence[str] = game.COLUMNS_OPTION.but(default=())
     ignore: Sequence[str] = game.IGNORE_OPTION.but(default=())
     categorical: Sequence[str] = _columns("Columns of numbers that are categories, such as codes.")
@@ -228,7 +222,7 @@ class _Tables(Options):
     )
     # The last name is the key in a policy file, where `metric` is that of `estimate`.
     metric: Metric = choice(
-        "How a distance is made. euclidean: root of the sum of squared differences; gower: mean.",
+        "How differences make a distance. euclidean: root of the sum of squares; gower: mean.",
         default="euclidean",
         flag="--metric/--distance-metric",
     )
@@ -238,7 +232,7 @@ class _Tables(Options):
         flag="--scale/--number-scale",
     )
     encode_on: Literal["synthetic", "reference"] = choice(
-        "The table whose numbers set `scale`.", default="synthetic"
+        "The table from whose numbers the range of `scale` is taken.", default="synthetic"
     )
     memory: str | int = free(
         "About how much memory to use, such as 500M.",
@@ -254,9 +248,7 @@ class _Search(ChosenSeed):
         "Random seed, for the random choices of density and classifier. fresh draws a seed and "
         "records it. Default: made from the rows."
     )
-    keep: Sequence[str] = _columns(
-        "Columns to copy from members and holdout to the score file, such as keys and groups."
-    )
+    keep: Sequence[str] = _columns("Columns to copy to the score file, such as keys and groups.")
 
 
 class QueryShown(Beside, Said):
@@ -268,19 +260,19 @@ class QueryOptions(_Kinds, _Tables, _Search, Followed, Recorded):
 
     HELP = """Make a score file from tables: how close is the synthetic table to each record?
 
-Give three tables: the records that the generator was trained on (members), other records
-from the same source (holdout), and the released records (synthetic). Each query gives every
-member and holdout record a score. mipaudit estimate then audits the score file.
+Give three tables: the records that the generator was trained on (members), other records from the
+same source (holdout), and the released records (synthetic). Each query gives every member and
+holdout record a score. mipaudit estimate then audits the score file.
 
 \b
 What each query computes of a record; members are expected to score [low] or [high]:
   nn          distance to the nearest synthetic record [low]
   kth:K       distance to the K-th nearest synthetic record [low]
   lnr:K       distance to the nearest divided by the distance to the K-th nearest [low]
-  mc:R        sum over the synthetic records within distance R: closer ones add more [high]
+  mc:R        sum over the synthetic records within distance R of how close each is [high]
   share:R     share of the synthetic records that are within distance R [high]
-  density     density of synthetic records near it, divided by that of --reference (DOMIAS) [high]
-  classifier  certainty of a classifier that it is synthetic, and not from --reference [high]
+  density     how dense synthetic records are near it, divided by --reference (DOMIAS) [high]
+  classifier  how sure a trained program is that it is synthetic rather than from --reference [high]
 Without a number, K is 5 for kth and 2 for lnr; R is the middle (median) of all nn distances.
 
 \b

@@ -102,8 +102,7 @@ class RecordTableOptions(
 
 class _Written(Options):
     output: RecordFile = OUTPUT_OPTION.but(
-        "Write a row for each record to this file (.csv, .csv.gz, .parquet). After an error the "
-        "file stays as it was.",
+        "Write a row for each record to this file (.csv, .csv.gz, .parquet).",
         in_python="Or an open binary file.",
     )
     output_format: RowFormat | None = act("The form of that file. None: by its name.", flag=None)

@@ -28,10 +28,11 @@ from mipaudit.report.exchange.annex_points import AnnexName
 
 class _MeantFor(Options):
     prior: float | None = PRIOR_OPTION.but(
-        "The prior that the limits are for. A report with another prior is an error."
+        "The prior that the limits are for. If the report has another one, the command stops."
     )
     confidence: float | None = CONFIDENCE_OPTION.but(
-        "The confidence that the limits are for. A report with less is an error.", flag=None
+        "The confidence that the limits are for. If the report has less, the command stops.",
+        flag=None,
     )
 
 
@@ -40,10 +41,10 @@ class RejudgeOptions(StoredReport, ScorePolicy, _MeantFor, Recorded):
 
     HELP = """Write a report in another form, or judge it by other limits, without the data.
 
-REPORT is a report that a command wrote as .json or .html, or - for standard input. The exit
-code follows from its verdict. If you give limits, a report of estimate is judged again from
-its figures: the new limits replace the old ones, and the report says how sure the new verdict
-is. A limit on a quantity that the report lacks is an error.
+REPORT is a report that a command wrote as .json or .html, or - for standard input. The exit code
+follows from its verdict. If you give limits, a report of estimate is judged again from its figures:
+the new limits replace the old ones, and the report says how sure the new verdict is. A limit on a
+quantity that the report lacks is an error.
 
 \b
 Examples:
@@ -67,7 +68,7 @@ class _AnyForm(Shown):
     format: Literal[Format, ExchangeName, "annex"] | None = FORMAT_OPTION.but(
         "The form, if the ending of its file does not set it. For other programs: in-toto "
         "(.intoto.json) to sign, cyclonedx (.cdx.json), model-card (Hugging Face), metrics "
-        "(MLflow, DVC), github and gitlab (notes on a change of code), annex (`for`)."
+        "(MLflow, DVC), github and gitlab (comments beside a code change), annex (`for`)."
     )  # type: ignore[assignment] # more forms than other commands have
     subject: Sequence[Any] = SUBJECT_OPTION.but(default=())
     annex: AnnexName | None = act(
@@ -126,6 +127,4 @@ class _AnyForm(Shown):
 class RenderShown(_AnyForm, ExitZero):
     """How the report is shown, and the file of its limits."""
 
-    policy: str | None = act(
-        "Judge by the limits of this policy file. No other policy file is read.", metavar="FILE"
-    )
+    policy: str | None = act("Judge by the limits of this policy file alone.", metavar="FILE")

@@ -17,9 +17,7 @@ class _Tables(Options, kw_only=False):
             read=path_of,
         )
     )
-    holdout: Data = required(
-        reads("The holdout records, in the same form.", flag="HOLDOUT", read=path_of)
-    )
+    holdout: Data = required(reads("The holdout records, likewise.", flag="HOLDOUT", read=path_of))
 
 
 class _Features(Options):
@@ -34,8 +32,9 @@ class _Sure(Options):
     GROUP = "Statistics"
 
     confidence: float = CONFIDENCE_OPTION.but(
-        "How often a lower and an upper confidence limit enclose the true value. Must be higher "
-        "than in the audit that uses this report: the audit's allowed error covers both.",
+        "How often the true value lies between the lower and the upper confidence limit. Must be "
+        "higher than the confidence of an audit that uses this report: the errors of both together "
+        "must stay within what the audit allows.",
         default=0.975,  # half of the error of an audit at 0.95
     )  # half of the error of an audit at 0.95
 
@@ -51,11 +50,11 @@ class ShiftOptions(_Tables, _Features, _Sure, _BlindLimit, StrictlySeeded, Work)
 
     HELP = """Test whether members and holdout can be told apart without the model.
 
-Give a table of members and a table of holdout records, with their features as columns. If the
-two differ by themselves, an attack on the model can succeed although the model leaks nothing.
-The report says how well an attacker can tell the two apart (the blind advantage: 0 is a coin toss,
-1 is always right). It names the columns that differ, and counts records and people that are in
-both tables. mipaudit estimate --blind uses the report to blame the model only for the rest.
+Give a table of members and a table of holdout records, with their features as columns. If the two
+differ in any case, an attack on the model can succeed although the model leaks nothing. The report
+says how well an attacker can tell the two apart (the blind advantage: 0 is a coin toss, 1 is always
+right). It names the columns that differ, and counts records and people that are in both tables.
+With the report, estimate --blind counts against the model only what goes beyond that.
 
 \b
 Examples:

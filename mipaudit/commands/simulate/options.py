@@ -34,29 +34,29 @@ class _Drawing(Options):
     n_members: int | None = free("Number of members; 1,000 by default.", within=_SIZE)
     n_holdout: int | None = free("Number of holdout records; 1,000 by default.", within=_SIZE)
     n_canaries: int | None = free("Number of canaries in one run; 1,000 by default.", within=_SIZE)
-    n_splits: int | None = free("Number of random splits; 256 by default.", within=_SIZE)
+    n_splits: int | None = free("Number of random halves (splits); 256 by default.", within=_SIZE)
     order: Order = free("Order of rows: random, by score, or members first.", default="shuffled")
 
 
 class SimulateOptions(_Scenario, _Drawing, Prior, FixedSeed, Recorded):
     """A scenario, and how many rows of it."""
 
-    HELP = """Draw a score file whose true leak is known.
+    HELP = """Make an invented score file whose true leak is known.
 
-A scenario is a rule that draws scores. Formulas give its true leak: the best attacker's
-advantage, the AUC, the TPR at low FPR and, for some, epsilon (see mipaudit help glossary).
-To check mipaudit, or any other tool, audit the file and compare.
+A scenario is a rule that makes scores by chance. Formulas give its true leak: the best attacker's
+advantage, the AUC, the TPR at low FPR and, for some, epsilon (see mipaudit help glossary). To check
+mipaudit, or any other tool, audit the file and compare.
 
 \b
 Examples:
   mipaudit simulate --list
-      Lists all scenarios. Write a number for capitals: laplace-2.5 for laplace-EPS.
+      Lists all scenarios. Put a number where a name has capitals: laplace-EPS, as laplace-2.5.
   mipaudit simulate laplace-1 -o scores.parquet
-      Draws 1,000 members and 1,000 others. Writes the true leak to scores.parquet.truth.json.
+      Makes 1,000 members and 1,000 others. Writes the true leak to scores.parquet.truth.json.
   mipaudit simulate leaked-atoms --n-members 50000 --n-holdout 50000 -o scores.csv.gz
   mipaudit simulate laplace-1 -q | mipaudit estimate -
   mipaudit simulate izzo-prop9-14 -o drawn.csv
-      Draws random splits, for mipaudit noise --from drawn.csv.
+      Makes statistics of many random halves (splits) of the data, for mipaudit noise --from.
 """
 
 
@@ -64,7 +64,7 @@ class SimulateShown(Shown):
     """What is made of the scenario, and where it goes."""
 
     show_list: bool = free("Show all scenarios.", default=False, flag="--list")
-    truth_only: bool = free("Print the true leak, and draw nothing.", default=False)
+    truth_only: bool = free("Print the true leak, and make no scores.", default=False)
     output: str | None = OUTPUT_OPTION.but(
         "Write the scores to this file (.csv, .csv.gz, .parquet), and FILE.truth.json beside it. "
         "Default: CSV to standard output, the true leak to stderr."

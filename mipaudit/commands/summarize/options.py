@@ -17,7 +17,7 @@ class _Data(Options, kw_only=False):
 
 class _Site(Options):
     cuts: Sequence[Any] = reads(
-        "A cuts file, whose score ranges to count in. Repeat: give those of all sites.",
+        "Count scores in the ranges of this cuts file. Repeat: give those of all sites.",
         default=(),
         in_python="Or what summarize returned with `cuts_only`.",
     )
@@ -26,9 +26,7 @@ class _Site(Options):
         "later, with `cuts`.",
         default=False,
     )
-    site: str | None = free(
-        "The name of this site or part. No two may have the same name.", read=site_name
-    )
+    site: str | None = free("The name of this site or part; no other may have it.", read=site_name)
     min_cell: int | None = MIN_CELL_OPTION.but(
         "Write only counts of 0, or of at least N records.", within=at_least(2)
     )
@@ -37,12 +35,12 @@ class _Site(Options):
 class SummarizeOptions(_Data, Classes, Columns, _Site, Prior, Discreteness, Seeded, Engines):
     """The rows of a site, and how they are counted."""
 
-    HELP = """Count scores into a small file; audit such files together.
+    HELP = """Turn a score file into a small file of counts. Several such files add up.
 
 A summary holds counts, and no record's score. mipaudit estimate reads any number of summaries
-together: of parts counted at different times, on different machines, or at sites that may not
-see each other's data. All must be counted in the same score ranges. So each site first writes a
-cuts file, which says where its scores lie, and then counts with the cuts files of all sites.
+together: of parts counted at different times, on different machines, or at sites that may not see
+each other's data. All must be counted in the same score ranges. So each site first writes a cuts
+file, which says where its scores lie, and then counts with the cuts files of all sites.
 
 \b
 Examples:
@@ -103,6 +101,4 @@ class SummarizeShown(Said):
         read=whole_number,
         within=between(2, 99),
     )
-    output: str | None = OUTPUT_OPTION.but(
-        "Write the summary to this file. Required.", within=NO_PDF
-    )
+    output: str | None = OUTPUT_OPTION.but("Write the summary here. Required.", within=NO_PDF)

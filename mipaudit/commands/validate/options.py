@@ -22,10 +22,12 @@ class _Cells(Options):
         recorded_as="estimands",
     )
     scenario: Sequence[str] = choice(
-        "Use only this distribution; repeat for several.", default=(), recorded_as="scenarios"
+        "Use only this scenario of mipaudit simulate; repeat for several.",
+        default=(),
+        recorded_as="scenarios",
     )
     replications: int | None = choice(
-        "Files drawn for each combination; 1,000 by default, or 4,000 in the long form.",
+        "Files for each scenario, size and prior; 1,000 by default, or 4,000 in the long form.",
         metavar="R",
         within=between(1, _MOST_REPLICATIONS),
     )
@@ -46,9 +48,7 @@ class _Cells(Options):
         within=Range(lambda priors: all(0 < p < 1 for p in priors), "each above 0 and below 1"),
         read=numbers,
     )
-    strict: bool = STRICT_OPTION.but(
-        "Test the limits of strict audits instead.", default=False, in_python=None
-    )
+    strict: bool = STRICT_OPTION.but("Test strict limits instead.", default=False, in_python=None)
 
 
 class _Run(Options):
@@ -66,10 +66,10 @@ class ValidateOptions(_Cells, FixedSeed, _Run, Followed, Recorded):
 
     HELP = """Check on your own machine how often confidence limits hold.
 
-Draws score files whose true leak is known, audits each as `estimate` would, and counts how
-often each confidence limit misses the truth. Also tests other ways to compute limits. Some
-are known to be wrong: a run that does not detect this has failed. Exit code 0: every limit
-holds as often as promised; 1: one does not, or a wrong method was not detected.
+Makes score files whose true leak is known, audits each as `estimate` would, and counts how often
+each confidence limit misses the truth. To test this check itself, it also audits with methods that
+are known to be wrong. Exit code 0: every limit of mipaudit holds as often as promised; 1: one does
+not, or a wrong method was not detected.
 
 \b
 Examples:
@@ -78,7 +78,7 @@ Examples:
   mipaudit validate --long --resume cells.jsonl -f markdown -o validation.md
       The long form: about an hour. Stop it when you like, and run it again to continue.
   mipaudit validate --scenario comb-64 --sizes 200,5000 --priors 0.5 --replications 2000
-      Chooses the distribution, the records per file, the prior and the number of files.
+      Chooses the scenario, the records per file, the prior and the number of files.
   mipaudit validate --estimand auc --estimand tpr_at_fpr
       Tests only the limits of the AUC and of the TPR at low FPR.
 """

@@ -48,10 +48,10 @@ class VerifyOptions(StoredReport, _Inputs, _Released, Classes, _Beside, Jobs, Fo
 
     HELP = """Compute a report again from its scores, and say whether it is the same.
 
-Uses the settings that the report records. Every number must agree within 1e-9. Every word
-must be the same, and so must the rows and the sha256 of the input. The answer lists libraries
-that have another version now, mipaudit included. Exit code 0: the report agrees; 1: it
-differs; 2: it cannot be computed again, and the error says why.
+Uses the settings that the report records. Every number must agree within 1e-9. Every word must be
+the same, and so must the rows and the sha256 of the input. The answer lists libraries that have
+another version now, mipaudit included. Exit code 0: the report agrees; 1: it differs; 2: it cannot
+be computed again, and the error says why.
 
 \b
 Examples:
@@ -62,7 +62,7 @@ Examples:
   mipaudit verify query.json --members m.csv --holdout h.csv --synthetic s.csv
       A report of query: makes every score again, and compares the sha256 of the scores.
   mipaudit verify model.intoto.json
-      What render --subject wrote. Expects the released files and the report beside it.
+      A file of render --subject. The released files and the report must be in the same folder.
   mipaudit verify bounds.json
       A report that was made without scores: of bounds, noise, or epsilon from counts.
 """

@@ -12,8 +12,7 @@ _EXAMPLE: Final = (
     "For example: mipaudit query losses --logits logits.npy --labels labels.npy "
     "--membership member.npy -o scores.parquet"
 )
-_HOLDOUT: Final = "The same for holdout records, if they have a file of their own."
-_ALSO: Final = "The same for holdout records."
+_HOLDOUT: Final = "The same outputs, for holdout records in a file of their own."
 Values = Literal["phi", "probability", "loss"]
 Variance = Literal["fixed", "per-record"]
 
@@ -23,7 +22,9 @@ def _name(given: object) -> str | None:
 
 
 # A file, or an array, with one row for each record.
-outputs_file: Any = partial(choice, read=path_of, told=_name, is_input=True)
+outputs_file: Any = partial(
+    choice, read=path_of, told=_name, is_input=True, in_python="Or an array, in the same order."
+)
 
 
 class _Model(Options):
@@ -33,26 +34,21 @@ class _Model(Options):
         "the members where a holdout is given.",
     )
     probabilities: Any = outputs_file("The model's probability of each class.")
-    labels: Any = outputs_file(
-        "The true class of each record.", in_python="Classes from 0, shape (n,)."
-    )
-    membership: Any = outputs_file(
-        "1 for members, 0 for holdout records.", in_python="Of shape (n,)."
-    )
+    labels: Any = outputs_file("The true class of each record.")
+    membership: Any = outputs_file("1 for members, 0 for holdout records.")
     holdout_logits: Any = outputs_file(_HOLDOUT)
     holdout_probabilities: Any = outputs_file(_HOLDOUT)
     holdout_labels: Any = outputs_file("The true class of each holdout record.")
 
     reference_logits: Any = outputs_file("Logits of a reference model, for the same records.")
-    reference_probabilities: Any = outputs_file(
-        "Probabilities of the reference model, if they are not logits."
-    )
-    holdout_reference_logits: Any = outputs_file(_ALSO)
-    holdout_reference_probabilities: Any = outputs_file(_ALSO)
+    reference_probabilities: Any = outputs_file("Like `reference_logits`, but probabilities.")
+    holdout_reference_logits: Any = outputs_file(_HOLDOUT)
+    holdout_reference_probabilities: Any = outputs_file(_HOLDOUT)
 
     scores: Sequence[str] = choice(
         "The scores to write: loss, conf_true, conf_max, entropy, mod_entropy, margin, phi, "
-        "correct, loss_calibrated. Default: all but phi.",
+        "correct, loss_calibrated (the loss minus that of the reference model). Default: all but "
+        "phi, which is log(p / (1-p)) for the probability p of the true class.",
         default=(),
         metavar="NAME,NAME",
         read=column_list,
@@ -62,14 +58,14 @@ class _Model(Options):
 class LossesOptions(_Model, Recorded):
     """The outputs of a model, and the scores to make of them."""
 
-    HELP = """Make scores from a model's logits or probabilities.
+    HELP = """Make scores from a model's probabilities, or from its outputs before them (logits).
 
 Writes scores of every record: loss, confidence, entropy, modified entropy (Song and Mittal),
-margin, and whether the model is right (see mipaudit help model-outputs). A reference model,
-trained on other records, adds one: the loss minus that of the reference model.
+margin, and whether the model is right (see mipaudit help model-outputs). With a reference model,
+trained on other records, there is one more score: the loss minus that of the reference model.
 
-A file is .npy, .npz, CSV or Parquet, with a row for each record and a column for each
-class. Labels are the true classes, from 0. Labels and membership may be columns (label,
+A file is .npy, .npz, CSV or Parquet, with a row for each record and a column for each class. Labels
+are the true classes: 0 is the first class column. Labels and membership may be columns (label,
 member) or arrays (labels, member) of the same file.
 
 \b
@@ -152,19 +148,15 @@ class _Shadow(Options, kw_only=False):
 
 
 class _Lira(Options):
-    inclusion: Any = outputs_file(
-        "1 where a model was trained with a record, else 0.", in_python="Of the same shape."
-    )
-    target: Any = outputs_file("Confidences of your model.", in_python="Of shape (records,).")
-    membership: Any = outputs_file(
-        "Whether your model was trained with each record.", in_python="Of shape (records,)."
-    )
+    inclusion: Any = outputs_file("1 where a model was trained with a record, else 0.")
+    target: Any = outputs_file("Confidences of your model.")
+    membership: Any = outputs_file("Whether your model was trained with each record.")
     values: Values = choice("What the confidences are; phi is log(p / (1-p)).", default="phi")
     variance: Variance = choice(
         "How far confidences vary: one figure for all records, or one for each.", default="fixed"
     )
     rows: Literal["models", "records"] | None = choice(
-        "Whether a row of SHADOW is a model or a record, if its shape does not show it."
+        "Whether a row of `shadow` is a model or a record, if its shape does not show it."
     )
 
 
@@ -173,13 +165,14 @@ class LiraOptions(_Shadow, _Lira, Recorded):
 
     HELP = """Make the likelihood-ratio score (LiRA) from shadow models.
 
-Shadow models are models like yours (the target), trained on random parts of the records.
-The target's confidence in each record is compared with that of the models trained with the
-record and of those trained without it (lira_online), or only of the latter (lira_offline):
-the attack of Carlini et al. (2022). Use the file with estimate, attack or records.
+Shadow models are models like yours (the target), trained on random parts of the records. The
+probability that the target gives to a record's true class (its confidence) is compared with that of
+the models trained with the record and of those trained without it (lira_online), or only of those
+without it (lira_offline): the attack of Carlini et al. (2022). Use the file with estimate, attack
+or records.
 
-A file is .npy, .npz, CSV or Parquet. SHADOW has a confidence in the true class for each
-model and record. --inclusion has the same shape: 1 where a model was trained with a record.
+A file is .npy, .npz, CSV or Parquet. The file of --shadow has a confidence for each model and
+record. --inclusion has the same shape: 1 where a model was trained with a record, else 0.
 
 \b
 Examples:
