@@ -304,7 +304,7 @@ Examples:
   mipaudit bounds --success 0.2@0.1
       The same for guesses: 10 in 100 are right without a person's record, at most 20 with it.
   mipaudit bounds --gaussian-noise-for epsilon=1,delta=1e-5 --sensitivity 2
-      The standard deviation of the smallest normally distributed (Gaussian) noise for it.
+      The least Gaussian (normally distributed) noise for this guarantee: its standard deviation.
   mipaudit bounds --tp 90 --fn 10 --fp 1 --tn 99
       An attack found 90 of 100 members, and accused 1 of 100 others. Which epsilon is refuted?
   mipaudit bounds --dp-sgd noise_multiplier=0.8,q=0.01,steps=10000

@@ -33,9 +33,9 @@ _FORMS: Final = (
 _MOST_STEPS: Final = 10**7
 _RAREST: Final = 1e-3
 _DESIGNS: Final = """\
-  independent-runs  a row for each run, such as a training, with the record or not: certain limit
-  one-run           a row for each canary (test record), in or out by coin toss: certain limit
-  one-model         a row for each member or holdout record of one model: no certain limit"""
+  independent-runs  a row for each run, such as a training, with the record or not: a valid limit
+  one-run           a row for each canary (test record), in or out by coin toss: a valid limit
+  one-model         a row for each member or holdout record of one model: no valid limit"""
 
 
 def _points_or_path(given: Any) -> str | tuple[Rates, Rates]:  # noqa: ANN401 - a path, or points
@@ -158,8 +158,8 @@ class EpsilonOptions(Scores, Classes, _Any, _Certifying, _Runs, _OneRun, Columns
 
 Such a promise has two numbers, epsilon and delta: smaller numbers promise more. At a given delta,
 this command computes a lower confidence limit of epsilon. The data refute every smaller epsilon.
-The command tries several attacks and takes the best; the limit allows for that. Whether the limit
-is certain, at the confidence, depends on how the scores came about (--design):
+The command tries several attacks and takes the best; the limit allows for that. How the scores
+came about (--design) decides whether the limit is valid, with the given confidence:
 
 \b
 {_DESIGNS}

@@ -271,8 +271,8 @@ What each query computes of a record; members are expected to score [low] or [hi
   lnr:K       distance to the nearest divided by the distance to the K-th nearest [low]
   mc:R        sum over the synthetic records within distance R of how close each is [high]
   share:R     share of the synthetic records that are within distance R [high]
-  density     how dense synthetic records are near it, divided by --reference (DOMIAS) [high]
-  classifier  how sure a trained program is that it is synthetic rather than from --reference [high]
+  density     how dense synthetic records are near it, relative to --reference (DOMIAS) [high]
+  classifier  how sure a trained program is that the record is synthetic, not --reference [high]
 Without a number, K is 5 for kth and 2 for lnr; R is the middle (median) of all nn distances.
 
 \b

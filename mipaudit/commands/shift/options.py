@@ -50,11 +50,11 @@ class ShiftOptions(_Tables, _Features, _Sure, _BlindLimit, StrictlySeeded, Work)
 
     HELP = """Test whether members and holdout can be told apart without the model.
 
-Give a table of members and a table of holdout records, with their features as columns. If the two
-differ in any case, an attack on the model can succeed although the model leaks nothing. The report
-says how well an attacker can tell the two apart (the blind advantage: 0 is a coin toss, 1 is always
+Give a table of members and a table of holdout records, with their features as columns. If these
+tables differ, an attack on the model can succeed although the model leaks nothing. The report says
+how well an attacker can tell the tables apart (the blind advantage: 0 is a coin toss, 1 is always
 right). It names the columns that differ, and counts records and people that are in both tables.
-With the report, estimate --blind counts against the model only what goes beyond that.
+With this report, estimate --blind counts against the model only what goes beyond the difference.
 
 \b
 Examples:
