@@ -39,7 +39,7 @@ BOUNDS: Final[Texts] = {
     "what a release does.",
     "success_of_one_step": "With add or remove, the first figure also limits success from a "
     "release without the record.",
-    "bounds_as_tight": "Of the published bounds, as tight as these figures: {names:names}.",
+    "bounds_as_tight": "These published bounds are as tight as the figures above: {names:names}.",
     "release_not_seen": "The release was not examined: this holds if the guarantee holds.",
     # How a guarantee is read.
     "one_exchanged": "one record exchanged",
@@ -173,12 +173,12 @@ EPSILON: Final[Texts] = {
     # Remarks.
     "why_no_more": "Why no more is shown: {reason}.",
     "claim_p_value": "The p-value of the claim is {p:most_figure}.",
-    "size_would_refute": "If the truth is epsilon {true:number}, about {needed:count}[ "
+    "size_would_refute": "If the true epsilon is {true:number}, about {needed:count}[ "
     "canaries{canaries:said}][ runs of each kind{canaries:unless}] would refute the claim in "
     "{power:percent} of audits ({mechanism:capital} noise).",
-    "no_size_would_refute": "If the truth is epsilon {true:number}, no size settles the claim.",
-    "to_certify": "To certify one: many runs with and without a record (`design` "
-    "independent-runs), or one with canaries that coins include (`design` one-run).",
+    "no_size_would_refute": "If the true epsilon is {true:number}, no size settles the claim.",
+    "to_certify": "To prove a lower limit, audit many runs with and without a record (`design` "
+    "independent-runs), or one run with canaries that coins include (`design` one-run).",
     "coins_seen": "Included: {included:count} of {canaries:count} canaries. [Fair "
     "coins{rate:unless}][Coins with rate {rate:number}] give a count that far off, or further, "
     "with probability {p:most_figure}.",
@@ -192,11 +192,11 @@ EPSILON: Final[Texts] = {
     "whatever the mechanism.",
     "taken_for_gaussian": "The mechanism is assumed to be Gaussian (the ROC of its best attacker "
     "is that of mu-GDP for some mu). Where it is not, the limit may exceed the truth.",
-    "neighbours_of_runs": "Comparing runs with the record to runs without it measures epsilon by "
-    "adding or removing a record; comparing one record to another in its place measures epsilon by "
-    "substitution. Nothing is converted, so compare only with a claim about the same neighbours.",
+    "neighbours_of_runs": "Comparing runs with the record to runs without it measures epsilon for "
+    "adding or removing a record; comparing one record to another in its place, epsilon for "
+    "replacing one (substitution). Nothing is converted: compare only with a claim of that kind.",
     "neighbours_of_canaries": "Epsilon is that of adding or removing one canary. Nothing is "
-    "converted, so compare only with a claim about the same neighbours.",
+    "converted: compare only with a claim of that kind.",
     "coins_stated": "{RUNS}coin with the stated probability {rate:number}, independent of "
     "everything else.",
     "coins_fair": "{RUNS}fair {ALONE} (`inclusion_rate` states another).",
