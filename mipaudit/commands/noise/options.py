@@ -85,7 +85,7 @@ class _Tables(Options):
         is_input=True,
     )
     pairs: str | None = choice(
-        "Releases before and after one record is exchanged. Columns: pair_id, side (and record).",
+        "Releases before and after exchanging a record. Columns: pair_id, side; optional: record.",
         metavar="PAIRS",
         read=file_path,
         only_with="splits",

@@ -12,7 +12,6 @@ _EXAMPLE: Final = (
     "For example: mipaudit query losses --logits logits.npy --labels labels.npy "
     "--membership member.npy -o scores.parquet"
 )
-_HOLDOUT: Final = "The same outputs, for holdout records in a file of their own."
 Values = Literal["phi", "probability", "loss"]
 Variance = Literal["fixed", "per-record"]
 
@@ -36,14 +35,20 @@ class _Model(Options):
     probabilities: Any = outputs_file("The model's probability of each class.")
     labels: Any = outputs_file("The true class of each record.")
     membership: Any = outputs_file("1 for members, 0 for holdout records.")
-    holdout_logits: Any = outputs_file(_HOLDOUT)
-    holdout_probabilities: Any = outputs_file(_HOLDOUT)
+    holdout_logits: Any = outputs_file("Like `logits`, of holdout records in their own file.")
+    holdout_probabilities: Any = outputs_file(
+        "Like `probabilities`, of holdout records in their own file."
+    )
     holdout_labels: Any = outputs_file("The true class of each holdout record.")
 
     reference_logits: Any = outputs_file("Logits of a reference model, for the same records.")
     reference_probabilities: Any = outputs_file("Like `reference_logits`, but probabilities.")
-    holdout_reference_logits: Any = outputs_file(_HOLDOUT)
-    holdout_reference_probabilities: Any = outputs_file(_HOLDOUT)
+    holdout_reference_logits: Any = outputs_file(
+        "Like `reference_logits`, of holdout records in their own file."
+    )
+    holdout_reference_probabilities: Any = outputs_file(
+        "Like `reference_probabilities`, of holdout records in their own file."
+    )
 
     scores: Sequence[str] = choice(
         "The scores to write: loss, conf_true, conf_max, entropy, mod_entropy, margin, phi, "
