@@ -53,7 +53,7 @@ Topics:
   glossary      the words of the reports
   formats       what is read, and the forms that are written
   environment   the environment variables that are read
-  limits        what "at least", "at most" and "best" say, about which attackers
+  limits        what "at least", "at most" and "best" mean
 Without a word, lists all topics and all pages of the docs. A code, such as above_limit, names
 a reason or a finding in a JSON report. Words of other tools are explained, too.
 
