@@ -197,7 +197,7 @@ OPEN_LIMITS: Final = Table(
         Column("is", "{status:state}"),
         Column("against", "{against:attackers}"),
         *CHECK,
-        Column("records", "{records_to_settle:counted}"),
+        Column("needed", "{records_to_settle:counted}"),
     ),
     short=None,
     whole=False,
@@ -220,8 +220,8 @@ POLICY_CASES: Final = Cases("policy", "{score}", "{limit:limited}", "{reason}" +
 
 # What pages say beside an answer on several scores.
 SCORES_GIVEN: Final = (
-    "A score is a number for each record, made from the release and taken as given. The figures "
-    "are averages over records: a few may be exposed far more."
+    "A score is a number for each record, made from the release; how it was made was not "
+    "checked. The figures are averages over records: a few may be exposed far more."
 )
 LIMIT_WORDS: Final = (
     ("at least", "This much leaks: some attacker who sees the score does at least this well."),
@@ -229,7 +229,7 @@ LIMIT_WORDS: Final = (
     ("at most", "No attacker of the kind named in the row does better. Other kinds may."),
 )
 ADVANTAGE_WORDS: Final = (
-    ("advantage", "how well somebody can tell whose records were used, {design.prior:scale}"),
+    ("advantage", "how well somebody can tell whose records were used. {design.prior:scale}"),
     ("times in 100", "{design.prior:guessed}"),
     ("members", "records that were used, as in training; holdout records are similar, unused."),
     ("confidence", "such statements are wrong at most {design.confidence:wrong} times in 100."),

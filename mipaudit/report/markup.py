@@ -91,7 +91,7 @@ _PIXEL: Final = 0.525
 _CAPTION: Final = 60.0  # pixels
 _MOST_POINTS: Final = 505.0
 _LIMITS: Final = ("max_", "limits")  # how the settings that limit something begin
-_SETTERS: Final = {"command line": "on the command line", "api": "in Python"}
+_SETTERS: Final = {"command line": "for this run", "api": "for this run, in Python"}
 # Of its own: the page's style would be the notebook's, too.
 _NOTEBOOK: Final = (
     "<style>.mipaudit .answer { font-weight: bold; font-size: 1.5em; line-height: 1.3 } "
@@ -195,7 +195,7 @@ def _facts(walk: Walk) -> tuple[str, list[tuple[str, str]]]:
     made, question = walk.report.provenance, kind_of(walk.report.command).question
     declared = made.declared
     read = first_names([safe_name(bare_name(one.name)) for one in made.inputs], _SAID)
-    unstated = "not stated" if read else ""  # what is computed from a promise is no release
+    unstated = "not named" if read else ""  # what is computed from a promise is no release
     day, _, time = made.created.partition("T")
     named = walk.named or (f"Audit of {read}" if read else question)
     title = (declared.title if declared else None) or named

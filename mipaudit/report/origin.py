@@ -34,7 +34,7 @@ _DECLARED: Final = {
 _SEEN_BY: Final = {"query-access": "anyone who may query it"}
 _LONGEST: Final = 200
 _MOST_SEEDS: Final = 3
-_OF_SUMMARIES: Final = "each summary's own for the rows"
+_OF_SUMMARIES: Final = "the one in each summary"
 
 
 def seed_words(provenance: Provenance) -> str | None:

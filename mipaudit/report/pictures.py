@@ -213,7 +213,7 @@ def intervals(
         most = number_text(limit)
         given.append(beyond(limit, start))  # with room for what is above it
         across += f" {allowed.capitalize()} is {most}."
-        said.append(f"What is right of the dashed line is above {allowed} of {most}.")
+        said.append(f"What lies to the right of the dashed line is above {allowed} of {most}.")
         marked = limit, f"{allowed.removeprefix('the ')} {most}"
     scale = Scale.over(given, start)
     below = scale.low < start

@@ -214,7 +214,7 @@ class Walk:
         seed = origin.short_seed(self.report.provenance)
         # Of several seeds only that they follow from the scores: worth a line with what they move.
         if seed is not None and (last or len(self.report.provenance.seeds) <= 1):
-            last.insert(0, f"Random seed: {seed}.")
+            last.insert(0, f"Seed: {seed}.")
         yield from [" ".join(last)] if last else ()
 
     # What is told in full.

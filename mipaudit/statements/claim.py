@@ -30,10 +30,9 @@ _GRAVITY: Final[tuple[ClaimStatus, ...]] = (
 # A bound that leaves less than this share of the possible excess excludes nothing.
 _VACUOUS_SHARE: Final = 0.95
 _RESTS_ON: Final = (
-    "members and holdout are independent draws from one law, and the claim covers the "
-    "training of the released model; a shift between the two groups, or dependent "
-    "records, can exceed the bound without refuting the claim, and one trained model "
-    "alone is no formal test of epsilon"
+    "members and holdout are independent draws from one law, and the claim covers the training of "
+    "the released model; a shift between the two groups, or dependent records, can exceed the "
+    "bound without refuting the claim, and one trained model alone is no formal test of epsilon"
 )
 _CONVERSION: Final = (
     "a substitution is a removal and an addition: the exact bound of the two steps, inside "

@@ -58,6 +58,8 @@ _UNSEEN: Final = (
     (BLUNTED, "open_rounded"),
     (SITES_MISSING, _SITES),
 )
+# Likewise, with the reasons that stand first where the limits leave the verdict open anyhow.
+_UNSETTLED: Final = ((COPIES, "copies_not_accepted"), (SITES_MISSING, "sites_not_covered"))
 _ASSUMED: Final = (
     (ROWS_TAKEN, "rows with the same id, or of equal files, are independent"),
     (SITES_LEFT_OUT, "no record of a site that was left out is in the release"),
@@ -238,11 +240,13 @@ def settled(verdict: Verdict, findings: Sequence[Finding], checks: Sequence[Chec
     reasons = [reason for code, reason in _UNSEEN if code in codes]
     if verdict.status in {"met", "waived"} and reasons:
         return _withheld(verdict, *reasons)
-    if verdict.status == "inconclusive" and SITES_MISSING in codes:
-        # More records of the sites that are here would not settle it.
-        first = Message("sites_not_covered")
-        said = any(one.code in {first.code, _SITES} for one in verdict.reasons)
-        return verdict if said else replace(verdict, reasons=(first, *verdict.reasons))
+    # More records like these would not settle what is open for such a reason.
+    said, withheld = {one.code for one in verdict.reasons}, dict(_UNSEEN)
+    unsettled = (
+        own for code, own in _UNSETTLED if code in codes and not {own, withheld[code]} & said
+    )
+    if verdict.status == "inconclusive":
+        verdict = replace(verdict, reasons=(*map(Message, unsettled), *verdict.reasons))
     return verdict
 
 
@@ -387,6 +391,8 @@ def verdict_answer(
     beside = _beside(verdict, findings)
     if "copies" in reason.code:  # where copies decide, the reason says it
         beside.pop("copies")
+    if reason.code in dict(_UNSETTLED).values():
+        alike = 0  # no check said so
     return Message.of(
         f"answer_{verdict.status}",
         reason=reason,

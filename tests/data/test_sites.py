@@ -68,7 +68,7 @@ def test_more_records_of_the_others_are_not_said_to_settle_it(summaries):
         assert {one.records_to_settle for one in found.policy} == {None}
         report = mipaudit.estimate(whole, without_site="west", **limits)
         assert any(one.records_to_settle for one in report.policy)
-        assert "would have a verdict" in report_as(report, "junit")
+        assert "be enough to decide" in report_as(report, "junit")
         again = mipaudit.rejudge(found, **limits)
         assert again.policy
         for one in (found, again):
@@ -166,10 +166,10 @@ def test_the_seeds_of_summaries_are_not_said_to_follow_from_the_scores(summaries
         report = mipaudit.estimate(list(summaries.values()), **given)
         assert [one.decides for one in report.provenance.seeds] == ["ties"]
         whole = " ".join(report_text(report, width=100).split())
-        assert "seed: each summary's own for the rows; " in whole
+        assert "seed: the one in each summary; " in whole
         assert whole.endswith(f"for ties and tests, {origin}")
         brief = " ".join(brief_report(report, width=80).split())
-        assert "Random seed: each summary's own for the rows." in brief
+        assert "Seed: the one in each summary." in brief
         assert "from the scores" not in brief + whole
 
 

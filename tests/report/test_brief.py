@@ -343,8 +343,8 @@ def test_a_name_in_backticks_is_not_spelled_as_an_option():
 
 NEXT = "Next: {}: mipaudit help choose-a-limit."
 FOLLOWING = [
-    (0.02, "NOT MET", NEXT.format("more records will not help. What to do")),
-    (0.4, "INCON", NEXT.format("more records may give a verdict")),
+    (0.02, "NOT MET", NEXT.format("release less; more records will not help")),
+    (0.4, "INCON", NEXT.format("more records may decide it")),
     (0.99, "MET", ""),
 ]
 
@@ -354,7 +354,7 @@ def test_what_is_not_met_or_open_says_where_to_read_on(limit, word, line):
     text = brief_report(report_on(6, max_advantage=limit), width=80)
     assert text.startswith(word)
     assert [one for one in text.splitlines() if "Next:" in one] == [line] * bool(line)
-    assert ("would have a verdict" in text) <= (word == "INCON")
+    assert ("be enough to decide it" in text) <= (word == "INCON")
 
 
 @given(st.text(st.characters(codec="ascii", exclude_categories=["C"]), min_size=1, max_size=200))

@@ -80,7 +80,7 @@ def test_beside_right_guesses_stand_what_a_score_is_and_that_a_few_may_be_expose
     page = report_as(mipaudit.estimate(table(1), max_advantage=0.1), "html")
     box = verdict(page)
     assert "times in 100" in box
-    assert "'query_0' was taken as given" in box
+    assert "how 'query_0' was made was not checked" in box
     assert "a few may be exposed far more" in box
     assert "Advantage: how well somebody can tell whose records were used" in box
     assert seen(page).count("exposed far more") == 1
@@ -106,5 +106,5 @@ def test_a_comparison_is_one_short_sentence(columns):
 def test_records_tell_of_members_first(limit):
     page = report_as(mipaudit.records(table(1, 4000), max_risk=limit), "html")
     box = verdict(page)
-    used, unused = "given away as used", "given away as not used"
+    used, unused = "recognised as used", "recognised as not used"
     assert box.index(used) < box.index(unused)

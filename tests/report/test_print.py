@@ -101,7 +101,7 @@ def test_a_page_prints_on_few_sheets_that_end_where_a_reader_can_stop(
     found = sheets(printed(tmp_path, page, paper))
 
     assert len(found) <= MOST_SHEETS
-    assert "Read and approved" in found[0]
+    assert "Read by" in found[0]
     assert any(line.startswith("Not printed") for line in found[-1])
     assert len(re.findall("<details", page)) <= 6
     headings = {one for tag in ("h2", "h3", "h4", "caption") for one in texts(page, tag)}
@@ -143,7 +143,7 @@ def test_an_annex_prints_all_of_it(tmp_path):
     found = sheets(printed(tmp_path, page))
 
     assert "<details" not in page
-    assert "Read and approved" in found[0]
+    assert "Read by" in found[0]
     lines = {line for sheet in found for line in sheet}
     assert {one for one in texts(page, "h2") if len(one) < 80} - {"Contents"} <= lines
     assert not any(line.startswith("Not printed") for line in lines)

@@ -31,9 +31,8 @@ _NONE: Final = (None,)
 
 LAYOUT: Final = Layout(
     about=(
-        "{design.n_members:members}, {design.n_holdout:holdout}, "
-        "{design.confidence:percent} confidence; blind guessing has an advantage of "
-        "{design.baseline:best}."
+        "{design.n_members:members}, {design.n_holdout:holdout}, {design.confidence:percent} "
+        "confidence; blind guessing has an advantage of {design.baseline:best}."
     ),
     tables=(
         Table(
@@ -45,8 +44,8 @@ LAYOUT: Final = Layout(
                 "1 (sure), each row by itself; any attacker: the best one, as in mipaudit "
                 "estimate.[ ┃ is the limit{drawn:said}.]"
             ),
-            legend="Advantage, [{guessing:best}][0{guessing:unless}] to 1; each row by itself. "
-            "'Any attacker' is the best there is.[ ┃: limit{drawn:said}.]",
+            legend="Advantage ([{guessing:best}][0{guessing:unless}]: guessing, 1: sure); each row "
+            "by itself. 'Any attacker': the best.[ ┃: limit{drawn:said}.]",
             short=None,
             whole=False,
             picture="intervals",

@@ -99,8 +99,8 @@ LAYOUT: Final = Layout(
                 Column("Laplace", "{laplace_scale:most_figure}"),
             ),
             caption=_KEPT,
-            legend="At most this [epsilon (delta {kept.0.delta:number}) or {kept.0.epsilon:said}]mu"
-            "; at least this noise (sensitivity {kept.0.sensitivity:number}).",
+            legend="[Epsilon (delta {kept.0.delta:number}), {kept.0.epsilon:said}]mu: at most this."
+            " Noise: at least this (sensitivity {kept.0.sensitivity:number}).",
             short=None,
             note="[In rows with 'present or absent', success without the record means from a "
             "release made without it; in the other rows, from a release made with another record "
@@ -125,7 +125,7 @@ LAYOUT: Final = Layout(
     terms=(
         (
             "advantage",
-            "[how well somebody can tell whose records were used, {attacker.prior:scale}]",
+            "[how well somebody can tell whose records were used. {attacker.prior:scale}]",
         ),
         ("guessing right", "[{attacker.prior:guessed}]"),
         (

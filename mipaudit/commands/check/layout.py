@@ -20,7 +20,7 @@ LAYOUT: Final = Layout(
                 Column("tied rows", "{tied_rows:counted}"),
                 Column("infinite", "{infinite:counted}"),
             ),
-            legend="How each column is used. Distinct, repeated: values. Tied rows: share a value.",
+            legend="Distinct, repeated: counts of values. Tied row: shares its value with another.",
             short=None,
         ),
     ),

@@ -32,7 +32,7 @@ _LINES: Final = (
     "attackers with one threshold.{lines.0.auc:said}]"
 )
 _LEGEND: Final = (
-    "Advantage, [{guessing:best} (guessing) to 1][0 (none) to 1 (sure){guessing:unless}]. At most: "
+    "Advantage, [{guessing:best} (no leak) to 1][0 (none) to 1 (sure){guessing:unless}]. At most: "
     "for {shown_attackers:attackers}.[ ┃: limit{drawn:said}.]"
 )
 _PEOPLE: Final = (
@@ -44,7 +44,7 @@ _PEOPLE: Final = (
 LAYOUT: Final = Layout(
     about=(
         "{design.n_members:members}, {design.n_holdout:holdout}, {design.confidence:percent} "
-        "confidence[; blind guessing has an advantage of {guessing:best}]."
+        "confidence[; advantage of blind guessing: {guessing:best}]."
     ),
     tables=(
         Table(
@@ -224,19 +224,15 @@ LAYOUT: Final = Layout(
             "limits",
             (
                 "[All limits together hold with {design.confidence:percent} "
-                "confidence.{design.joint:said}][Each pair of limits holds with "
-                "{design.confidence:percent} confidence{design.joint:unless}][, over all score "
-                "columns together{several:said}{design.joint:unless}][; limits in "
-                "different rows need not all hold at once.{design.joint:unless}][ Where a verdict "
-                "judges several scores, its 'at most' holds for each score alone: the release "
-                "passes only if every score passes.{shown_limit:said}{several:said}]"
+                "confidence{design.joint:said}][, except those of the verdict, which are shown "
+                "first{design.joint:said}{shown_limit:said}][The limits of one quantity hold with "
+                "{design.confidence:percent} confidence{design.joint:unless}][, together for all "
+                "scores{several:said}{design.joint:unless}][; those of different quantities need "
+                "not hold together{design.joint:unless}]."
             ),
         ),
         ("same rows", "The best attacker, tuned and tested on the same rows: too high on average."),
-        (
-            "judged on",
-            "how many members and holdout records gave 'at least'; the others trained attackers.",
-        ),
+        ("judged on", "the numbers of members and holdout records that gave 'at least'."),
         *ADVANTAGE_WORDS,
     ),
     cases=(
@@ -250,8 +246,9 @@ LAYOUT: Final = Layout(
     ),
     untold="no policy and no claim was given to compare with",
     beside=(
-        "A score is a number for each record, made from the release[: {told_score:quoted} was "
-        "taken as given]. The figure is an average over records: a few may be exposed far more."
+        "A score is a number for each record, made from the release[; how {told_score:quoted} was "
+        "made was not checked]. The figure is an average over records: a few may be exposed far "
+        "more."
     ),
     beside_tells=("average",),
 )

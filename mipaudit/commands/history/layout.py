@@ -12,12 +12,12 @@ LAYOUT: Final = Layout(
     about="{verdicts}",
     tables=(
         Table(
-            "The reports, the newest first, by the time that each states.",
+            "The reports, the newest first. The day is the one written in each.",
             "reports",
             (
                 Column("report", "[{release}][{name:short}{release:unless}]"),
                 Column("day", "{created:day}"),
-                Column("of", "{of}"),
+                Column("command", "{of}"),
                 Column("verdict", "{verdict:verdict}[{note}]"),
                 Column("waived", "[{waived:count} until {until}]"),
                 Column("members", "{n_members:counted}"),

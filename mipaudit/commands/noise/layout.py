@@ -102,7 +102,7 @@ LAYOUT: Final = Layout(
         ),
     ),
     terms=(
-        ("advantage", "how well somebody can tell whose records were used, {train_fraction:scale}"),
+        ("advantage", "how well somebody can tell whose records were used. {train_fraction:scale}"),
         ("paper", "Izzo et al. 2022, Theorem 7 and Corollary 8"),
         ("moment", "mipaudit help methods, section 28.3: the tighter theorem"),
         ("swap", "mipaudit help methods, section 28.5: one record exchanged"),

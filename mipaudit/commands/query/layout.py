@@ -21,7 +21,7 @@ LAYOUT: Final = Layout(
             "scores",
             (
                 Column("column", "{short}"),
-                Column("members", "{side}"),
+                Column("member if", "{side}"),
                 Column("radius", "[{radius:figure}]"),
                 Column("what it is", "{says:text}"),
             ),

@@ -66,8 +66,9 @@ _SAYS: Final[Mapping[Kind, str]] = {
     "kth": "distance to synthetic neighbour number {0.neighbours}",
     "lnr": "distance to the nearest synthetic record divided by the distance to number "
     "{0.neighbours}",
-    "mc": "Monte-Carlo: minus the mean log distance within a ball (Liu et al. 2021, eq. 18)",
-    "share": "share of the synthetic records that lie within a ball",
+    "mc": "Monte-Carlo: minus the mean log distance to those within the radius (Liu et al. 2021, "
+    "eq. 18)",
+    "share": "share of the synthetic records that lie within the radius",
     "density": "log of the density of the synthetic records divided by that of the reference "
     "records (DOMIAS), on at most {0.components} main directions",
     "classifier": "log odds of being synthetic, by a classifier trained on synthetic and reference "

@@ -54,10 +54,9 @@ LAYOUT: Final = Layout(
                 Column("holdout, best", "{holdout:count}"),
             ),
             words=1,
-            caption="Records by the risk of their cell: [0 is even odds, {guessing:best} blind "
-            "guessing][0 reveals nothing{guessing:unless}], 1 is certain.",
-            legend="Records by the risk of their cell: [0 even odds, {guessing:best} guessing, 1 "
-            "certain][0 reveals nothing, 1 is certain{guessing:unless}].",
+            caption="Records by the risk of their cell: [0 is even chances, {guessing:best} "
+            "blind guessing][0 reveals nothing{guessing:unless}], 1 is certain.",
+            legend="Records in cells of at least this risk: surely, and by the best estimate.",
             short=None,
             note="Surely: the lower limit of the cell is that high; best: its best estimate is. "
             "Each row includes the records of the rows above it.",
@@ -169,7 +168,7 @@ LAYOUT: Final = Layout(
             "group",
             "records with similar scores (a cell), or with equal values in the `by` columns.",
         ),
-        ("risk", "how surely somebody can tell whether a record was used, {design.prior:scale}"),
+        ("risk", "how surely somebody can tell whether a record was used. {design.prior:scale}"),
         ("times in 100", "{design.prior:guessed}"),
         ("points to", "what the limits show: the record was used (member) or was not (holdout)."),
         ("confidence", "such statements are wrong at most {design.confidence:wrong} times in 100."),
@@ -177,8 +176,8 @@ LAYOUT: Final = Layout(
     ),
     cases=(POLICY_CASES,),
     beside=(
-        "[{harm}\n]A score is a number for each record, made from the release: "
-        "{design.score_column:quoted} was taken as given. A risk is an average "
+        "[{harm}\n]A score is a number for each record, made from the release; how "
+        "{design.score_column:quoted} was made was not checked. A risk is an average "
         "over records with similar scores: one of them may be exposed far more."
     ),
 )

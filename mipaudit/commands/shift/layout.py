@@ -76,7 +76,7 @@ LAYOUT: Final = Layout(
     terms=(
         (
             "blind advantage",
-            "how well somebody can tell membership from a record alone, {design.prior:scale}",
+            "how well somebody can tell membership from a record alone. {design.prior:scale}",
         ),
         ("any attacker", "anybody who sees the record; the others use what was learned, as named."),
         ("at least", "This much can be found out: some attacker does at least this well."),

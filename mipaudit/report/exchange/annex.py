@@ -55,7 +55,7 @@ _UNTESTED: Final = (
 )
 # As the page has it, in the forms that have no style.
 _TO_SIGN: Final = (
-    Text("Read and approved", "h2"),
+    Text("Read by", "h2"),
     Bullets(("name, role: ____________________  date, signature: ____________________",) * 2),
 )
 

@@ -14,7 +14,7 @@ _PHRASES: Final = {
     "NO_VERDICT": " No limit was given: no verdict.",
     "NEITHER": " No limit was set, so this page neither passes nor fails the release.",
     "BLIND": "[ (blind guessing: {baseline:best})]",
-    "SHARED": "[ ({alone:least} if this were the only one of {sharing:count} {among})][ "
+    "SHARED": "[ ({alone:least} if audited without the other {among}{sharing:said})][ "
     "({alone_of_all:least} if this were the only row)]",
     "COPIED": "[Exact copies of records are in the release{copied:said}. ]",
     "NO_LEAK": "[ apart from these{copied:said}]: the advantage with {score:quoted} is at least "
@@ -32,7 +32,7 @@ _PHRASES: Final = {
     "in 100.{NO_VERDICT}",
     "WORSE": " is guessed right less often for members: at least {lower:hundred_least} fewer times "
     "in 100, so members and holdout differ.{NO_VERDICT}",
-    "OWN": "; the confidence is for this figure alone.{NO_VERDICT}",
+    "OWN": "; the confidence is for this figure alone, not together with others.{NO_VERDICT}",
     "GUESS": " can guess whose records were used and be right at least {lower:right_least} times "
     "in 100 ({prior:compared}; the confidence is for this figure alone).{NEITHER}",
 }
@@ -60,13 +60,12 @@ ESTIMATE: Final[Texts] = {
     "it.{NO_VERDICT}",
     "tpr_above_chance": Entry(
         "{COPIED}Members and holdout differ: the TPR at FPR {fpr:percent} of {score:quoted} is at "
-        "least {lower:least}, above the {fpr:number} of chance; the confidence is for this figure "
-        "alone.{NO_VERDICT}",
+        "least {lower:least}, above the {fpr:number} of chance{OWN}",
         unsaid=_LITTLE,
     ),
     "auc_above_chance": Entry(
         "{COPIED}Members and holdout differ: the AUC of {score:quoted} is at least {lower:least}, "
-        "above the 0.5 of chance; the confidence is for this figure alone.{NO_VERDICT}",
+        "above the 0.5 of chance{OWN}",
         unsaid=_LITTLE,
     ),
     "differ_by_test": Entry(
@@ -96,9 +95,9 @@ ESTIMATE: Final[Texts] = {
     "true{asserted:said}].{NEITHER}",
     "right_told_apart": "A{SEES} can guess which group a record is from and {RIGHT}{COMPARED}. But "
     "that may be because the groups differ, not because records were used.{NEITHER}",
-    "right_not_shown": "The score {score:quoted}[, like the others{several:said},] is not shown to "
-    "help anybody guess better than {prior:blind_guesser} whether a record was used[; "
-    "{most}]{COMPARED}.{NEITHER}[ {but}]",
+    "right_not_shown": "The score {score:quoted}[, like the others{several:said},] was not found "
+    "to help anybody guess better than {prior:blind_guesser} whether a record "
+    "was used[; {most}]{COMPARED}.{NEITHER}[ {but}]",
     "but_differ_by_test": "But a second, exact test finds that scores of members and holdout "
     "differ (p = {p:most}): because members were used, or because the groups differ in another "
     "way. How much that reveals is open: do not read this page as 'nothing leaks'.",
@@ -110,17 +109,18 @@ ESTIMATE: Final[Texts] = {
     "{upper:right_most} times in 100{COMPARED}{ALLOWED}",
     "right_within_kind": "{KIND}{upper:right_most} times in 100{COMPARED}; for cleverer attackers "
     "this test rules nothing out{ALLOWED}",
-    "right_open": "this test neither passes nor fails the release. The score {score:quoted} is not "
-    "shown to help anybody guess better than {prior:blind_guesser}; {most}{COMPARED}[. {but}]",
-    "right_open_above": "this test neither passes nor fails the release. A{SEES} can {RIGHT}; "
-    "{most}{COMPARED}",
+    "right_open": "this test neither passes nor fails the release: the truth can be on either "
+    "side of the limit. The score {score:quoted} was not found to help anybody "
+    "guess better than {prior:blind_guesser}; {most}{COMPARED}[. {but}]",
+    "right_open_above": "this test neither passes nor fails the release: the truth can be on "
+    "either side of the limit. A{SEES} can {RIGHT}; {most}{COMPARED}",
     "right_unlimited": "no upper limit can be given",
     "right_most_any": "nobody is right more than {upper:right_most} times in 100",
     "right_most_kind": "{KIND}{upper:right_most} times in 100, and cleverer attackers may be right "
     "more often",
     # Remarks.
-    "error_shared": "{score:quoted} would have at least [{alone:least} if this were the only one "
-    "of {sharing:count} {among}][{alone_of_all:least} if this were the only row].",
+    "error_shared": "{score:quoted} would have at least [{alone:least} if audited without the "
+    "other {among}{sharing:said}][{alone_of_all:least} if this were the only row].",
     "verdict_shares_error": "~ The verdict divides the error among its own limits, so these can "
     "differ a little from the limits in the tables.",
     "auc_implies": "~ The AUC of {score:quoted} is at least {lower:least}, above chance. It "
@@ -133,22 +133,21 @@ ESTIMATE: Final[Texts] = {
     "{limits:count} {limits:limit|limits}, holds with {confidence:percent} confidence.",
     "claim_beside_limits": "The claim of epsilon {epsilon:number} is {status:status}: {reason}.",
     "difference_p": "The scores of members and holdout differ more than by chance (p = {p:most}[ "
-    "over all scores{several:said}]), because of membership or for another "
-    "reason.",
+    "over all scores{several:said}]), because of membership or for another reason.",
     "no_difference_p": "The scores of members and holdout are not shown to differ more than by "
     "chance (p = {p:most}[ over all scores{several:said}]). That does not "
     "prove that they are alike.",
-    "records_settle_each": "With about {records:count} records in all, each of the "
-    "{limits:count} open limits would have a verdict.",
-    "records_settle_some": "With about {records:count} records in all, {settled:count} of "
-    "{limits:count} open limits would have a verdict; the others may stay "
-    "open even with more.",
+    "records_settle_each": "About {records:count} records in all would probably be enough to "
+    "decide each of the {limits:count} open limits.",
+    "records_settle_some": "About {records:count} records in all would probably be enough to "
+    "decide {settled:count} of {limits:count} open limits; the others may "
+    "stay open even with more.",
     "records_asserted": "{ALONE}at most {bound:number}, as asserted.",
     "records_bounded": "{ALONE}at most {upper:most} for any attacker on the columns compared.",
     "records_unbounded": "{ALONE}no upper limit.",
     "records_unbounded_but_kind": "{ALONE}no upper limit for every attacker; {upper:most} "
     "{against:class} on what was learned, which decides nothing.",
-    "another_seed_moves": Entry("Another seed changes 'at least' by {by:rough}.", last=True),
+    "another_seed_moves": Entry("Another random seed changes 'at least' by {by:rough}.", last=True),
 }
 
 # What guesses of an attribute tell of members.
@@ -185,8 +184,9 @@ ATTACK: Final[Texts] = {
     "right_best_attack_leaks": "An attacker who sees the score {score:quoted}{GUESS}",
     "right_named_attack_leaks": "The attack {attack:quoted} on {score:quoted}[, within "
     "{group:quoted},]{GUESS}",
-    "right_no_attack_leaks": "The scores are not shown to help anybody, with a known attack or in "
-    "any other way, guess better than {prior:blind_guesser} whether a record was used.{NEITHER}",
+    "right_no_attack_leaks": "The scores were not found to help anybody, with a known attack or "
+    "in any other way, guess better than {prior:blind_guesser} whether "
+    "a record was used.{NEITHER}",
     "right_attack_above": "the attack {attack:quoted} on {score:quoted} is right at least "
     "{lower:right_least} times in 100 ({prior:compared})",
     "right_within_attacks": "none of these attacks is right more than {upper:right_most} times in "

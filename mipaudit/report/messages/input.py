@@ -25,8 +25,8 @@ _PHRASES: Final = {
 # What is to be known of an input: its columns, its rows, its files, its seed, its policy.
 FOUND_IN_INPUT: Final = {
     # Which columns are scores.
-    "scores_found": "Used {n:number} columns as scores: {names:text}. Choose with `score_col`: the "
-    "scores share the error, so each one widens the limits of the others.",
+    "scores_found": "Used {n:number} columns as scores: {names:text}. Choose with `score_col`: "
+    "the more scores are audited, the wider are the limits of each.",
     "looks_like_records": "! These look like records, not scores: the columns taken are whole "
     "numbers among columns of text, and no release was examined. mipaudit query makes scores from "
     "synthetic records, mipaudit query losses from a model's outputs. If the columns are scores, "
@@ -117,9 +117,9 @@ FOUND_IN_INPUT: Final = {
     # Records that were released word for word.
     "exact_copies.accepted": "! {BOTH}, within the limit of {limit:members}.",
     "exact_copies.above_limit": "! {BOTH}, above the limit of {limit:members}.",
-    "exact_copies.unlimited": "! {BOTH}. The figures here do not count what a copy reveals, so "
-    "no verdict is MET until `max_copies` says how many copied members "
-    "you accept. To fail on any copy: `max_copies` 0.",
+    "exact_copies.unlimited": "! {BOTH}. An average does not show that these records are given "
+    "away whole, so no verdict is MET until `max_copies` says how many "
+    "copied members you accept. To fail on any copy: `max_copies` 0.",
     "common_copies.both": "! Exact copies: {members:count} of {of_members:count} members "
     "{members:appears|appear} in the release unchanged, and such rows are common: {holdout:count} "
     "of {of_holdout:count} holdout records {holdout:appears|appear}, too.",

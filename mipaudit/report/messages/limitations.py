@@ -51,9 +51,9 @@ _SENTENCES: Final = {
     "members and this holdout.",
     "blind_asserted": "The verdict rests on an assertion that no data here prove: that nobody who "
     "sees the records alone has an advantage above {bound:number}.",
-    "error_over_columns": "The limits allow for {columns:number} score columns at once. An 'at "
-    "most' that a verdict judges holds for its score alone: a release "
-    "passes only if every score does.",
+    "error_over_columns": "The limits allow for {columns:number} score columns at once. A "
+    "release passes only if every score does, so an 'at most' that a "
+    "verdict judges needs to hold for its score alone.",
     # Of a verdict that was reached after its report.
     "judged_again": "The report was judged again from its limits, not from the data: the verdict, "
     "over {limits:limits}, holds with {confidence:percent} confidence, if what is limited was "
@@ -113,9 +113,8 @@ _SENTENCES: Final = {
     "compare_unknown": "Inputs whose rows are not matched may hold the same records: their limits "
     "are added up. `key_col` matches rows, `independent` states that the records differ; either "
     "makes the differences more precise.",
-    "compare_naive": "If the query with the largest limit is picked, that limit is not valid: "
-    "the same rows picked the query and judge it. It is shown only for "
-    "comparison.",
+    "compare_naive": "If the query with the largest limit is picked, that limit is not valid: the "
+    "same rows picked the query and judge it. It is shown only for comparison.",
     "compare_together": "What two scores reveal together is compared with the best attacker of a "
     "class on either score alone. Attackers outside the class may already "
     "reach as much with one score.",
@@ -214,13 +213,13 @@ _SENTENCES: Final = {
     "records_average": "The score is continuous: each risk is the average risk of the records in a "
     "cell, and single records of a cell can be exposed more, or less. No method can limit the risk "
     "of a single value of a continuous score from above.",
-    "records_burn_in": "Records that were used to set the cells are not counted. Each gets the "
-    "risk of its cell.",
+    "records_burn_in": "Records that served to set the cells are not counted in the figures of "
+    "the cells. Each of them gets the risk of the cell that it falls in.",
     "records_pointwise": "Limits named pointwise hold for one cell at a time: among many cells, "
     "some limits will be wrong.",
-    "records_list": "On average, at most the stated share of the listed cells is there by "
-    "mistake; of the listed records it may be more. This assumes that the counts "
-    "of different cells are independent, or nearly so.",
+    "records_list": "The list of cells names the share of them that is, on average, there by "
+    "mistake at most; of the listed records it may be more. This assumes that "
+    "the counts of different cells are independent, or nearly so.",
     "records_groups": "A difference between groups is that of one attack, with the same "
     "threshold for everybody: the best attacks on two groups may differ more, "
     "or less. The confidence holds for one quantity over all groups together, "

@@ -42,8 +42,9 @@ NOISE: Final = {
     "needs_paper": "{of}: the k-th root of the k-th central moment of the release over random "
     "training sets, half of the records in each; for k = 2, its root mean square distance from its "
     "mean.",
-    "needs_moment": "{of}: the mean distance of the release from a fixed point, any point, over "
-    "random training sets; sigma of a higher order is larger and can be used as well.",
+    "needs_moment": "{of}: the mean distance of the release from one fixed point of your choice, "
+    "over random training sets; a sigma of a higher order is never smaller, and "
+    "can be used as well.",
     "needs_swap": "{of}: the mean distance that the release moves when one record is exchanged for "
     "another; the largest over records protects every record.",
     "needs_dp": "{of}: the most that any exchange of one record can move the release, for any "
@@ -120,19 +121,18 @@ FOUND_IN_RUNS: Final = {
     "release_beyond_splits.odd": "! {BEYOND}; all splits agree{odd:text}, and the release does "
     "not{MORE}",
     # Attacks that papers describe.
-    "no_loss_bound": "Not shown without `loss_bound` B, the largest loss there can be, known "
-    "before the audit: Yeom's bounded-loss attack, and limits of the "
-    "generalization gap.",
+    "no_loss_bound": "Yeom's bounded-loss attack and limits of the generalization gap need "
+    "`loss_bound` B: the largest loss that is possible, known before the audit.",
     "loss_clipped": "Column {column:quoted}: {losses:count} {losses:loss is|losses are} below 0 or "
     "above the bound and {losses:counts|count} as that bound. The bounded-loss adversary and the "
     "gap use the clipped loss.",
     "bound_of_these_rows": "Column {column:quoted}: the bound equals the largest loss in the file, "
     "which few records have. If the bound was taken from there, limits of the bounded-loss "
     "adversary and of the gap do not hold.",
-    "side_found_high": "Column {column:quoted} looks high for members, so its gap is the "
-    "members' mean minus that of the holdout. If the column is a loss, "
-    "members have the larger loss here: `member_side` low states that it is a "
-    "loss.",
+    "side_found_high": "The attacks take high values of column {column:quoted} as a sign of "
+    "members, so its gap is the members' mean minus that of the holdout. If "
+    "the column is a loss, members have the larger loss here: `member_side` "
+    "low states that it is a loss.",
     "residuals_doubtful.never_negative": "Column {column:quoted} is never negative: are these "
     "residuals (label less prediction), or losses?",
     "residuals_doubtful.as_it_is": "Column {column:quoted} is named like a residual but attacked "

@@ -16,14 +16,15 @@ _PHRASES: Final = {
     "NO_VERDICT": " No limit was given: no verdict.",
     "BLIND": "[ (blind guessing: {baseline:best})]",
     "CELL": "score [value{discrete:said}][range{discrete:unless}]",
-    "SCALE": " (0: even odds, 1: certain[; blind guessing: {baseline:best}])",
-    "ABOVE": "[; the average risk of every cell is at most {upper:most}].{NO_VERDICT}",
+    "SCALE": " (0: even chances, 1: certain[; blind guessing: {baseline:best}])",
+    "ABOVE": "[. No average over records with similar scores is above {upper:most}].{NO_VERDICT}",
     "LARGEST": " The largest risk is at most {upper:most}.{NO_VERDICT}",
     "GIVEN": "[{used}][{none}{used:unless}][ {unused}]",
-    "RIGHT": " [in the clearest of {cells:count} groups{several:said}][in a group{several:unless}] "
-    "of records with similar scores ({first_members:members}, {first_holdout:holdout}), that guess "
-    "is right at least {lower:right_least} times in 100 ({prior:compared}).[ The {cells:count} "
-    "groups have {members:members} and {holdout:holdout} in all.{several:said}]",
+    "RIGHT": " [in the clearest of {cells:count} groups{several:said}][in a "
+    "group{several:unless}] of records with similar scores ({first_members:members}, "
+    "{first_holdout:holdout}), such a guess is right at least {lower:right_least} times "
+    "in 100 ({prior:compared}).[ The {cells:count} groups have {members:members} and "
+    "{holdout:holdout} in all.{several:said}]",
     "KNOWN": "the blind advantage is at least {lower:least}[, at most {upper:most} "
     "{against:class}].{NO_VERDICT}",
     "BLIND_KNOWN": "blind advantage at least {lower:least}[, at most {upper:most} "
@@ -38,7 +39,8 @@ _PHRASES: Final = {
     "SEARCHED": "{count:count} of {searched:count} holdout records ",
     "AMONG": "{SEARCHED}{count:has|have} a copy among the members ",
     "EXACT": "{SEARCHED}{count:has|have} an exact copy among the members.",
-    "HIDES": " If both are the same record, it is in both classes and hides a leak.",
+    "HIDES": " If such a copy is the same record, that record is in both classes, which hides a "
+    "leak.",
     "UNCHANGED": " appear in the synthetic table unchanged",
     "OFTEN": ".{asked:| A distance does not show how often a record is copied: ask share:1e-6 as "
     "well, and release no copy.}",
@@ -66,8 +68,8 @@ RECORDS: Final[Texts] = {
     # The same as right guesses, for everybody.
     "right_records": "{GIVEN} No limit was set, so this page neither passes nor fails the release.",
     "right_records_judged": "{GIVEN}",
-    "member_given_away": "Some records are given away as used:{RIGHT}",
-    "holdout_given_away": "Some records are given away as not used:{RIGHT}",
+    "member_given_away": "Some records can be recognised as used:{RIGHT}",
+    "holdout_given_away": "Some records can be recognised as not used:{RIGHT}",
     "no_member_given_away": "No group of records with similar scores is shown to give away that "
     "its records were used.",
     "nobody_given_away": "No group of records with similar scores is shown to give away whether "
@@ -75,9 +77,9 @@ RECORDS: Final[Texts] = {
     # Remarks.
     "risk_of_one_cell": "The risk at the top is the largest of any cell. mipaudit estimate shows "
     "an average over all records instead.",
-    "in_listed_cells": "{members:members} and {holdout:holdout} are in cells listed with a risk "
-    "above {tau:number} (on average, at most {fdr:percent} of these cells are "
-    "listed by mistake).",
+    "in_listed_cells": "For {members:members} and {holdout:holdout} a test finds a risk above "
+    "{tau:number}. On average, at most {fdr:percent} of the cells that it "
+    "finds are found by mistake.",
     "groups_better": "The same attack works surely better than in the rest in: {groups:names}.",
     "groups_worse": "The same attack works surely worse than in the rest in: {groups:names}.",
     "no_group_differs": "No group, of {groups:count}, is shown to differ from the rest.",

@@ -49,7 +49,7 @@ COMPARE: Final[Texts] = {
     "{guessing:best})].",
     "no_query_leaks": "None of them is shown to leak.",
     "one_size": "{members:members}, {holdout:holdout}",
-    "several_sizes": "members and holdout records of several sizes",
+    "several_sizes": "different numbers of members and holdout records",
     # Of reports.
     "figure_grew": "{FIGURE}larger{REST}",
     "figure_shrank": "{FIGURE}smaller{REST}",
@@ -111,7 +111,7 @@ VERIFY: Final[Texts] = {
     "statement_differs": "- The statement {IN}",
     # What was compared with what.
     "computed_the_same": "{MADE}follows from these [scores and {scored:said}]settings: everything "
-    "in it, except what is declared, was computed again and agrees.",
+    "in it, except what its author declared, was computed again and agrees.",
     "computed_otherwise": "{MADE}does not agree with what was computed now.[ It was made by "
     "another version of mipaudit, which can be the reason.{other_version:said}]",
     "statement_follows": "It is about these files and says what {report} says, which "

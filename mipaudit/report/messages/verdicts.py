@@ -130,9 +130,12 @@ VERDICTS: Final[Texts] = {
     "waiver_ended": "{reason}; the waiver by {person} expired after {expires}",
     "of_these_attackers": "this covers these attackers only, not the best attacker",
     # Why what the limits meet is open all the same.
-    "open_copies": Entry(
-        "members' records appear in the release unchanged, and no limit on copies accepts that",
-        next=("set how many copies you accept (`max_copies`)", "synthetic-data"),
+    **dict.fromkeys(
+        ("open_copies", "copies_not_accepted"),
+        Entry(
+            "members' records appear in the release unchanged, and no limit on copies accepts that",
+            next=("set how many copies you accept (`max_copies`)", "synthetic-data"),
+        ),
     ),
     "open_copies_unread": "for some members the input does not say whether they appear in the "
     "release unchanged",
@@ -164,7 +167,7 @@ CHECKS: Final[Texts] = {
     "copies_untold": Entry(
         "the number of copied members is unknown: the input lacks the column exact_copy, which "
         "`mipaudit query` writes, or some of its values are neither 0 nor 1",
-        next=("what may give a verdict", "synthetic-data"),
+        next=("what may decide it", "synthetic-data"),
     ),
     "copies_above_limit": Entry(
         "{members:count} of {of_members:count} members {members:appears|appear} in the release "
@@ -274,30 +277,32 @@ EXPLAINED: Final[Texts] = {
 }
 
 # What to do where more records may not be enough.
-_CLOSE: Final = ("even more records may give no verdict. What to do", "choose-a-limit")
+_CLOSE: Final = ("more records may not decide it. See", "choose-a-limit")
 # Why a limit is open that more records may settle.
 OPEN: Final[Texts] = {
     "open": Entry(
-        "{OPEN}the estimate is so close to the limit that even more records may give no verdict",
+        "{OPEN}how many records would decide it is unknown, because the estimate is too close to "
+        "the limit, or too uncertain",
         next=_CLOSE,
     ),
-    "open_settled_by": "{OPEN}with about {records_to_settle:count} records in all, this limit "
-    "would have a verdict",
+    "open_settled_by": "{OPEN}about {records_to_settle:count} records in all would probably be "
+    "enough to decide it",
     "open_unpromised": "{quantity:checked}{lower:known}; the limit is {limit:number}",
     "risk_open": Entry(
-        "{RISKS} and that of every {cells} at most {upper:most}; the limit is {limit:number}: "
-        "the estimate is so close to the limit that even more records may give no verdict",
+        "{RISKS} and, of every {cells}, at most {upper:most}; the limit is {limit:number}: how "
+        "many records would decide it is unknown, because the estimate is too close to the "
+        "limit, or too uncertain",
         next=_CLOSE,
     ),
-    "risk_open_settled_by": "{RISKS} and that of every {cells} at most {upper:most}; the limit "
-    "is {limit:number}: with about {records_to_settle:count} records in "
-    "all, this limit would have a verdict",
+    "risk_open_settled_by": "{RISKS} and, of every {cells}, at most {upper:most}; the limit is "
+    "{limit:number}: about {records_to_settle:count} records in all "
+    "would probably be enough to decide it",
     "named_open": "{subject}{lower:known}{among:whom}; the limit is {limit:number}",
 }
 
 # Why a figure, or a limit of it, is not there.
 REASONS: Final[Texts] = {
-    "lower_of_any": "see 'at least' in the row of any attacker",
+    "lower_of_any": "see 'at least' in the row named 'any attacker'",
     "upper_of_classes": "a continuous score has no upper limit for all attackers; see the classes "
     "of attackers",
     "upper_of_vector_classes": "a score of several continuous numbers has no upper limit for all "
@@ -334,9 +339,9 @@ ENTRIES: Final = {
     **entries(
         NOT_KEPT,
         _PHRASES,
-        following=("more records will not help. What to do", "choose-a-limit"),
+        following=("release less; more records will not help", "choose-a-limit"),
     ),
-    **entries(OPEN, _PHRASES, following=("more records may give a verdict", "choose-a-limit")),
-    **entries(UNLIMITED, _PHRASES, following=("what may give a verdict", "choose-a-limit")),
+    **entries(OPEN, _PHRASES, following=("more records may decide it", "choose-a-limit")),
+    **entries(UNLIMITED, _PHRASES, following=("what may decide it", "choose-a-limit")),
     **entries(EXPLAINED, _PHRASES, following=("what the records explain", "members-and-holdout")),
 }

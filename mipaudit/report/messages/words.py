@@ -240,20 +240,20 @@ def scale_words(prior: float) -> str:
     blind = right_exactly(baseline(prior))
     if prior == 0.5:  # noqa: PLR2004 - as likely as not
         return (
-            f"from 0, a coin's guess (right {blind} times in 100), over 0.5 (75 times) to 1, sure."
+            f"0 is as good as a coin (right {blind} times in 100), 0.5 is right 75 times, 1 always."
         )
     least = number_text(float(f"{baseline(prior):.12g}"))
-    return f"from {least}, blind guessing's (right {blind} times in 100), to 1, sure."
+    return f"{least} is blind guessing (right {blind} times in 100), 1 is always right."
 
 
 def guess_words(prior: float) -> str:
     """Return what the guesses are about."""
     drawn = (
-        "as likely used as not"
+        "of which half were used"
         if prior == 0.5  # noqa: PLR2004 - as likely as not
         else f"used with probability {number_text(prior)}"
     )
-    return f"guesses whether a random record was used, {drawn}; an average over records."
+    return f"how many of 100 guesses about random records, {drawn}, are right; an average."
 
 
 def guessers(attackers: Attackers) -> str:

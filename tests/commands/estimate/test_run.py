@@ -404,8 +404,8 @@ def test_joint_limits_of_labels_and_verdicts_are_as_before(plain):
     joint, other = (mipaudit.estimate(plain, joint=x, max_advantage=0.1) for x in (True, False))
     assert joint.policy == other.policy
     shown, beside = (" ".join(report_text(one, width=200).split()) for one in (joint, other))
-    assert "All limits together hold with 95% confidence." in shown
-    assert "limits in different rows need not all hold at once" in beside
+    assert "All limits together hold with 95% confidence, except those of the verdict" in shown
+    assert "those of different quantities need not hold together" in beside
     assert "not joint" not in shown
     (setting,) = (one for one in joint.provenance.settings if one.name == "joint")
     assert setting.value is True

@@ -141,7 +141,7 @@ def test_a_page_leads_with_who_is_exposed_as_used():
     assert text.index("as used:") < text.index("as not used:")
     assert text.endswith("this page neither passes nor fails the release.")
     top = report_as(report, "html").partition("</nav>")[0]
-    assert "given away as used" in top
+    assert "recognised as used" in top
     assert "points to member, " in top
 
 
@@ -150,7 +150,7 @@ def test_without_an_exposed_member_none_is_said_to_be():
     assert {one.speaks_for for one in report.cells if one.lower > 0} == {"holdout"}
     text = told(report.answer.get("plainly"))
     assert text.startswith("No group of records with similar scores is shown to give away that its")
-    assert "Some records are given away as not used: in " in text
+    assert "Some records can be recognised as not used: in " in text
 
 
 @pytest.mark.parametrize("limit", [0.05, 0.5, 0.99])

@@ -191,7 +191,7 @@ def test_every_layout_says_the_verdict_first_and_leaves_nothing_out(tmp_path, la
     assert body.index("Annex: ") < said < legal
     assert body.index("NOT MET", said + 40) < legal  # limit by limit
     # A place to sign stands after all else.
-    end = text.partition("Read and approved")[2]
+    end = text.partition("Read by")[2]
     assert end.count("signature") >= 1
     assert "para. 134" not in end
     assert layout != "html" or '<table class="signed shown">' in text

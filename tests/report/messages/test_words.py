@@ -75,10 +75,10 @@ def test_at_other_priors_blind_guessing_stands_for_the_coin():
     assert w.compared(0.5, 0.1) == "a coin: 50; the limit: 55"
     assert w.compared(0.1) == "blind guessing: 90"
     assert w.blind_guesser(0.1) == "blind guessing"
-    assert "as likely" in w.guess_words(0.5)
+    assert "of which half were used" in w.guess_words(0.5)
     assert "with probability 0.1" in w.guess_words(0.1)
-    assert "from 0.8, blind guessing's (right 90 times in 100)" in w.scale_words(0.1)
-    assert "from 0, a coin's guess" in w.scale_words(0.5)
+    assert "0.8 is blind guessing (right 90 times in 100)" in w.scale_words(0.1)
+    assert "0 is as good as a coin (right 50 times in 100)" in w.scale_words(0.5)
 
 
 def test_classes_of_attackers_are_said_by_what_they_do():

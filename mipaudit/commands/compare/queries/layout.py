@@ -36,8 +36,8 @@ _ADVANTAGE: Final = (
 
 LAYOUT: Final = Layout(
     about=(
-        "{n_queries:count} queries, {sizes}, {design.confidence:percent} confidence[; blind "
-        "guessing has an advantage of {guessing:best}]."
+        "{n_queries:count} queries, {sizes}, {design.confidence:percent} confidence[; advantage "
+        "of blind guessing: {guessing:best}]."
     ),
     tables=(
         Table(
@@ -72,7 +72,7 @@ LAYOUT: Final = Layout(
             "own_differences",
             (_DIFFERENCE, *SHORT_CHANGE),
             caption="How much more the first leaks than the second, {design.against:class}.",
-            legend="How much more the first leaks than the second, for {design.against:attackers}.",
+            legend="How much more the first leaks (below 0: less), for {design.against:attackers}.",
             short=None,
             whole=False,
             picture="intervals",
