@@ -44,8 +44,8 @@ LAYOUT: Final = Layout(
                 "1 (sure), each row by itself; any attacker: the best one, as in mipaudit "
                 "estimate.[ ┃ is the limit{drawn:said}.]"
             ),
-            legend="Advantage ([{guessing:best}][0{guessing:unless}]: guessing, 1: sure); each row "
-            "by itself. 'Any attacker': the best.[ ┃: limit{drawn:said}.]",
+            legend="Advantage ([{guessing:best}][0{guessing:unless}]: guessing); each row by "
+            "itself. Any attacker: the best.[ ┃: limit{drawn:said}.]",
             short=None,
             whole=False,
             picture="intervals",

@@ -67,7 +67,7 @@ class Report(AnyReport):
 _SHOWN_FPR: Final = 0.01
 # The standard deviation over seeds, as a share of what is between limit and best estimate: the
 # median over laws, from 300 to 10,000 rows. With `strict` one assignment of rows decides alone.
-_SEED_SHARE: Final = {False: 0.1, True: 0.21}
+_SEED_SHARE: Final = {False: 0.05, True: 0.21}
 Index = Mapping[tuple[str, str, str, float | None], "Row"]
 
 
