@@ -28,7 +28,7 @@ LAYOUT: Final = Layout(
                 Column("of", "{judged.guesses:counted}"),
             ),
             caption="Epsilon at delta {design.delta:number}: lower limit, best estimate[, {common}]"
-            "; right guesses, out of those that count.[ ┃ is the claim{drawn:said}.]",
+            "; right guesses, of all that the method judges.[ ┃ is the claim{drawn:said}.]",
             legend="Epsilon at delta {design.delta:number}, lower limits[, {common}]."
             "[ ┃: claim{claim.epsilon:said}.]",
             short=None,
@@ -57,9 +57,10 @@ LAYOUT: Final = Layout(
                 Column("needed", "[{needed:count}][none{needed:unless}]", "needed_reason"),
                 Column("guesses", "{needed_guesses:counted}"),
             ),
-            caption="Refuted from: the smallest true epsilon at which {claim.power.0.power:percent}"
-            " of such audits refute the claim. Needed: the runs of each kind, or the canaries, with"
-            " which as many refute it if the true epsilon is {claim.power.0.true_epsilon:number}.",
+            caption="Refuted from: the smallest true epsilon at which"
+            " {claim.power.0.power:percent} of such audits refute the claim. Needed: how many runs"
+            " of each kind (or canaries) it takes until {claim.power.0.power:percent} refute it, if"
+            " the true epsilon is {claim.power.0.true_epsilon:number}.",
         ),
         Table("What it rests on", "rests_on", (Column("", "{message}"),), prose=True),
     ),
@@ -68,8 +69,7 @@ LAYOUT: Final = Layout(
             "epsilon",
             (
                 "how far a release may move the odds that a record was used: by a factor of at "
-                "most e to the power of epsilon. 0: not at all; 1: a factor of 2.7; 5: a factor of "
-                "148."
+                "most e to the power of epsilon. 0: not at all; 1: times 2.7; 5: times 148."
             ),
         ),
         ("delta", "the small probability with which the promise may fail."),
