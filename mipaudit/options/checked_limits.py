@@ -250,8 +250,8 @@ def require_possible(
     require(
         limit is None or lowest < limit <= highest,
         code,
-        f"{place}{'the' if place else 'The'} limit on {quantity} must be above {lowest:g}, which "
-        f"blind guessing reaches at this prior, and at most {highest:g}.",
+        f"{place}{'the' if place else 'The'} limit on {quantity} must be above {lowest:g} and "
+        f"at most {highest:g}. Blind guessing reaches {lowest:g} at this prior.",
         percent_hint(limit, lambda value: lowest < value <= highest) or hint,
     )
 
@@ -336,8 +336,8 @@ def _require_metric_limit(metric: "Metric", limit: float) -> None:
     require(
         lowest < limit < highest,
         "max_metric",
-        f"The limit on '{metric.name}' must be above {lowest:g}, which blind guessing "
-        f"reaches at this prior, and below {highest:g}, which nobody can exceed.",
+        f"The limit on '{metric.name}' must be above {lowest:g} and below {highest:g}. Blind "
+        f"guessing reaches {lowest:g} at this prior, and nobody can exceed {highest:g}.",
         "A larger value means a better attacker. Give a cost as its negative.",
     )
 

@@ -382,7 +382,7 @@ class Seeded(ChosenSeed):
 
     GROUP = "Work"
 
-    hash_inputs: bool = free("Record checksums of inputs over 64 MiB, too.", default=False)
+    hash_inputs: bool = free("Also report checksums of inputs over 64 MiB.", default=False)
 
 
 class _Strict(Options):

@@ -13,7 +13,7 @@ from mipaudit.statements.printable_names import safe_name
 
 _NO_PDF: Final = Range(
     lambda name: not str(name).lower().endswith(".pdf"),
-    "of another form than PDF: browsers print .html",
+    "of another form than PDF: write .html, which browsers can print as PDF",
     in_help=False,
 )
 # Of what is no report.
@@ -29,9 +29,9 @@ CURVE_OPTION = act(
     recorded=True,
 )
 QUIET_OPTION = manner(
-    "Print only the answer, in at most 120 characters, and no progress. The error output (stderr) "
-    "still gets warnings, in lines that begin with !, and settings that you may not know of: from "
-    "a policy file elsewhere, or from the environment.",
+    "Print only the answer, in at most 120 characters, and no progress. Warnings still go to the "
+    "error output (stderr), in lines that begin with !. Settings that you may not know of, from a "
+    "policy file elsewhere or from the environment, are named there too.",
     flag="-q/--quiet",
 )
 FORMAT_OPTION = act(
@@ -144,7 +144,7 @@ class Declared(Options):
 class Form(Declared):
     """The form of the report."""
 
-    full: bool = manner("Show all tables and limitations. A page hides nothing.", default=False)
+    full: bool = manner("Show all tables and limitations. Open all parts of a page.", default=False)
     format: Format | None = FORMAT_OPTION
 
     @classmethod

@@ -422,7 +422,7 @@ WRITTEN = [
     (("r.docx",), ".html, .htm, .json, .csv, .md, .xml or .txt", {}),
     (("r.docx",), "Any other ending needs --format.", {}),
     (("r.docx", "-f", "html"), "html", {}),
-    (("r.PDF",), "browsers print .html", {}),
+    (("r.PDF",), "browsers can print as PDF", {}),
     (("r.html", "-f", "csv"), "--format is csv, but the ending of --output says html.", {}),
     (("r.html", "-f", "csv"), "Leave --format out, or let the name end in .csv.", {}),
     (("r.htm", "-f", "html"), "html", {}),

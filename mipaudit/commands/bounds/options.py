@@ -458,8 +458,8 @@ def _check_target(asked: BoundsOptions) -> None:
         require(
             value is None or lowest - _ROUNDING <= value <= highest + _ROUNDING,
             name,
-            f"The target for {name} must be at least {lowest:g}, which blind guessing reaches at "
-            f"this prior, and at most {highest:g}.",
+            f"The target for {name} must be at least {lowest:g} and at most {highest:g}. "
+            f"Blind guessing reaches {lowest:g} at this prior.",
         )
 
 

@@ -213,7 +213,7 @@ The advantage of a score says how well an attacker who sees it guesses who is a 
 toss, 1 is always right. The report shows every score's advantage, which ranks are certain, and how
 much the advantages differ, for the attackers of --against. The confidence limits of all differences
 hold at the same time. The report also shows what two scores reveal together, and the largest
-advantage. The limits of the largest stay valid although it was picked after looking.
+advantage. The largest of several figures tends to look too large; its limits allow for that.
 
 You can give JSON reports of estimate instead of scores. Their confidence limits then decide what
 changed from the first report to each of the others.

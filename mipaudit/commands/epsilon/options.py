@@ -103,7 +103,7 @@ class _Runs(Options):
     numerator: NumeratorChoice | None = choice(
         "With counts: use the guesses about runs with the record (member), without it (holdout), "
         "or all (both). Default: the better of the first two. To allow for that choice, each is "
-        "computed with half of the allowed error (1 - confidence).",
+        "computed with half of the allowed error: at confidence 0.95, with 0.025 instead of 0.05.",
         only_with="tp",
     )
     curve: bool = free("Add epsilon at many deltas. All hold at once.", default=False, flag=None)
@@ -170,7 +170,7 @@ Examples:
       Every epsilon below the limit is refuted at delta 1e-5, with 95% confidence.
   mipaudit epsilon runs.parquet --design independent-runs --claimed-epsilon 1 --delta 0
       Tests a claim: exit code 1 if it is refuted, else 0. Also shows how large the true epsilon
-      must be for so many runs to refute the claim with probability 80%.
+      must be for this number of runs to refute the claim with probability 80%.
   mipaudit epsilon canaries.csv --design one-run --guesses 200,200
       Guesses that the 200 highest scores were included and the 200 lowest were not.
   mipaudit epsilon canaries.csv --design one-run --claimed-curve dpsgd.csv

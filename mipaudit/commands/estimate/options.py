@@ -30,8 +30,8 @@ class _Sites(Options):
     GROUP = "Input"
 
     without_site: Sequence[str] = choice(
-        "This site's cuts file was used for the counts, but its summary is missing: state that "
-        "none of its records is in the release. Repeat for several.",
+        "State that no record of the site is in the release: needed if its summary is missing, but "
+        "its cuts file (mipaudit summarize --help) was used for the counts. Repeat for several.",
         default=(),
         read=site_names,
     )
@@ -161,8 +161,8 @@ Examples:
   mipaudit estimate scores.csv --max-advantage 0.1 --blind shift.json
       Does not count what the records alone reveal about who is a member: mipaudit shift --help.
   mipaudit estimate scores.csv --prior 0.01 --metric ppv --max-metric ppv=0.5
-      A policy: if 1 record in 100 is a member, an attacker who calls records members may be
-      right about at most half of them.
+      A policy where 1 record in 100 is a member: of the records that an attacker calls members,
+      at most half may really be members.
 """
 
     def check(self) -> None:

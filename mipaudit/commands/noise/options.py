@@ -46,8 +46,8 @@ _APART: Final[Mapping[str, Any]] = {
 class _Promise(Options):
     eta: float = required(game.ETA_OPTION.but(within=_ETA))
     k: float = choice(
-        "How spread is measured: by the mean of |value - mean| to the power k (the k-th central "
-        "moment). With 2 this is the variance.",
+        "How spread is measured: take each value's distance from the mean, raise it to the "
+        "power k, and average (the k-th central moment). With 2 this is the variance.",
         default=2.0,
         metavar="K",
         within=Range(lambda k: k >= 1, "at least 1; it may be inf"),
@@ -61,7 +61,7 @@ class _Known(Options):
     GROUP = "Known spread of the release"
 
     moment: float | None = choice(
-        "The spread itself: the k-th root of that mean (see `k`).", metavar="SIGMA", within=_SIZE
+        "The spread itself: the k-th root of that average (see `k`).", metavar="SIGMA", within=_SIZE
     )
     swap_distance: float | None = choice(
         "Mean change of the release if one record is exchanged.", metavar="D", within=_SIZE
@@ -117,7 +117,7 @@ class _Calibration(Options):
     mechanism: Mechanism | None = choice("Use only this kind of noise.", only_with="splits")
     shape: ShapeKind | None = choice(
         "Use only this noise. isotropic: equally large on each number; diagonal: of its own size "
-        "for each; full: also correlated.",
+        "for each; full: also such that the noise on one number goes along with that on others.",
         only_with="splits",
     )
     protect: Protects = choice(
@@ -127,8 +127,8 @@ class _Calibration(Options):
         only_with="splits",
     )
     error_units: Literal["standardised", "given"] = choice(
-        "The noise is chosen to add the least error. Measure the error in each number's spread "
-        "(standardised), or in the release's own units (given).",
+        "The noise is chosen to add the least error. The unit of that error: each number's "
+        "spread (standardised), or the release's own units (given).",
         default="standardised",
         only_with="splits",
     )

@@ -269,7 +269,7 @@ What each query computes of a record; members are expected to score [low] or [hi
   nn          distance to the nearest synthetic record [low]
   kth:K       distance to the K-th nearest synthetic record [low]
   lnr:K       distance to the nearest divided by the distance to the K-th nearest [low]
-  mc:R        sum over the synthetic records within distance R of how close each is [high]
+  mc:R        how close the synthetic records within distance R are, added up [high]
   share:R     share of the synthetic records that are within distance R [high]
   density     how dense synthetic records are near it, relative to --reference (DOMIAS) [high]
   classifier  how sure a trained program is that the record is synthetic, not --reference [high]

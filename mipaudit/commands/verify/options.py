@@ -30,7 +30,7 @@ class _Inputs(Options):
 
 class _Beside(Options):
     claimed_curve: Any = CLAIMED_CURVE_OPTION.but(
-        "The claimed ROC curve, for a report of epsilon.", in_python=""
+        "For a report of epsilon: the table that was given as `claimed_curve`.", in_python=""
     )
     synthetic: Any = SYNTHETIC_OPTION.but("The released records, for a report of query.")
     reference: Any = REFERENCE_OPTION.but("The reference records, for a report of query.")
