@@ -31,7 +31,7 @@ class _Sites(Options):
 
     without_site: Sequence[str] = choice(
         "State that no record of the site is in the release: needed if its summary is missing, but "
-        "its cuts file (mipaudit summarize --help) was used for the counts. Repeat for several.",
+        "its cuts file (mipaudit help summarize) was used for the counts. Repeat for several.",
         default=(),
         read=site_names,
     )

@@ -216,7 +216,7 @@ BAD = [
     ({"dp_sgd": {"noise_multiplier": 1}}, "dp_sgd", "takes exactly noise_multiplier, q, steps"),
     *(({"compose": [x]}, "compose", "KIND being one") for x in (("noise", {"count": 1}), 3)),
     ({"compose": [("gaussian", {"count": 1})]}, "compose", "noise_multiplier, count after gauss"),
-    ({"advantage": -0.1}, "advantage", "at least 0,"),
+    ({"advantage": -0.1}, "advantage", "at least 0 and"),
     ({"advantage": math.nan}, "advantage", "must be a number"),
     ({"advantage": 0.7, "prior": 0.1}, "advantage", "at least 0.8"),
     ({"accuracy": 0.4}, "accuracy", "at least 0.5"),

@@ -366,7 +366,7 @@ def test_a_population_narrows_the_limits():
 @pytest.mark.parametrize(
     ("asked", "error", "words"),
     [
-        ({"max_risk": 0}, UsageError, "limit on risk must be above 0,"),
+        ({"max_risk": 0}, UsageError, "limit on risk must be above 0 and at most 1"),
         ({"prior": 0.1, "max_risk": 0.8}, UsageError, "limit on risk must be above 0.8"),
         ({"small_groups": "refuse"}, UsageError, "by"),
         ({"by": ("nothing",)}, InputError, "nothing"),
