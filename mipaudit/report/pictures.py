@@ -342,8 +342,8 @@ def _roc(curves: Any) -> Picture:  # noqa: ANN401 - the curves of a score
         svg,
         alt=f"ROC of {of} with one threshold, on logarithmic axes. {said or 'No limit'}.",
         caption=f"{of}: how many members an attacker with one threshold finds, for how many false "
-        "alarms (the ROC curve). Each limit holds for its own point; the upper line is drawn so "
-        "that it never falls.",
+        "alarms (the ROC curve). Each limit holds at its own point, not for the whole line; the "
+        "upper line is drawn so that it never falls.",
     )
 
 

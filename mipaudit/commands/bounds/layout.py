@@ -15,9 +15,10 @@ _PROMISE: Final = (
     "[Guarantee: {promised}.][ At delta {guarantee.delta:number} its epsilon is "
     "{guarantee.epsilon:most_figure}.][ At delta {guarantee.delta:number} no epsilon "
     "holds{guarantee.epsilon_reason:said}.][ Neighbours: by "
-    "{guarantee.adjacency}{guarantee.adjacency_assumed:unless}.][ You did not say whether "
-    "neighbours replace a record or add or remove one (`adjacency`). Both readings are shown; the "
-    "harsher one, added or removed, is used below{guarantee.adjacency_assumed:said}.]"
+    "{guarantee.adjacency}{guarantee.adjacency_assumed:unless}.][ You did not say which change "
+    "the guarantee hides: one record exchanged, or added or removed (`adjacency`). Both readings "
+    "are shown; the harsher one, added or removed, is used "
+    "below{guarantee.adjacency_assumed:said}.]"
 )
 _KEPT: Final = (
     "At most: [epsilon at delta {kept.0.delta:number}, {kept.0.epsilon:said}]mu of Gaussian "

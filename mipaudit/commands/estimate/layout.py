@@ -32,8 +32,8 @@ _LINES: Final = (
     "attackers with one threshold.{lines.0.auc:said}]"
 )
 _LEGEND: Final = (
-    "Advantage, [{guessing:best} (no leak) to 1][0 (none) to 1 (sure){guessing:unless}]. At most: "
-    "for {shown_attackers:attackers}.[ ┃: limit{drawn:said}.]"
+    "Advantage, [{guessing:best} (no leak)][0{guessing:unless}] to 1. At most: "
+    "{shown_attackers:class}.[ ┃: limit{drawn:said}.]"
 )
 _PEOPLE: Final = (
     "People whose membership is guessed right, beyond blind guessing, of the "

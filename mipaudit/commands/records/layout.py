@@ -56,7 +56,7 @@ LAYOUT: Final = Layout(
             words=1,
             caption="Records by the risk of their cell: [0 is even chances, {guessing:best} "
             "blind guessing][0 reveals nothing{guessing:unless}], 1 is certain.",
-            legend="Records in cells of at least this risk: surely, and by the best estimate.",
+            legend="How many records are in cells of at least this risk: surely, and as estimated.",
             short=None,
             note="Surely: the lower limit of the cell is that high; best: its best estimate is. "
             "Each row includes the records of the rows above it.",
@@ -106,7 +106,7 @@ LAYOUT: Final = Layout(
             (_CELL, _SPEAKS, Column("", "{axis}"), *_RISK, *_COUNTS),
             words=3,
             caption="[The exposed cells{exposed:said}][The cells nearest to being "
-            "exposed{exposed:unless}]. All 'at least' and 'at most' hold at once.[ ┃ is "
+            "exposed{exposed:unless}]. All 'at least' and 'at most' hold together.[ ┃ is "
             "blind guessing{drawn:said}.]",
             short=None,
             whole=False,

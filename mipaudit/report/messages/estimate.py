@@ -14,8 +14,8 @@ _PHRASES: Final = {
     "NO_VERDICT": " No limit was given: no verdict.",
     "NEITHER": " No limit was set, so this page neither passes nor fails the release.",
     "BLIND": "[ (blind guessing: {baseline:best})]",
-    "SHARED": "[ ({alone:least} if audited without the other {among}{sharing:said})][ "
-    "({alone_of_all:least} if this were the only row)]",
+    "SHARED": "[ ({alone:least} without the other {among}{sharing:said})][ ({alone_of_all:least} "
+    "without the other rows)]",
     "COPIED": "[Exact copies of records are in the release{copied:said}. ]",
     "NO_LEAK": "[ apart from these{copied:said}]: the advantage with {score:quoted} is at least "
     "{lower:least}{SHARED}{BLIND}[, at most {upper:most} {against:class}].{NO_VERDICT}",
@@ -32,7 +32,7 @@ _PHRASES: Final = {
     "in 100.{NO_VERDICT}",
     "WORSE": " is guessed right less often for members: at least {lower:hundred_least} fewer times "
     "in 100, so members and holdout differ.{NO_VERDICT}",
-    "OWN": "; the confidence is for this figure alone, not together with others.{NO_VERDICT}",
+    "OWN": "; the confidence holds for this one figure, not for all figures together.{NO_VERDICT}",
     "GUESS": " can guess whose records were used and be right at least {lower:right_least} times "
     "in 100 ({prior:compared}; the confidence is for this figure alone).{NEITHER}",
 }
@@ -119,8 +119,9 @@ ESTIMATE: Final[Texts] = {
     "right_most_kind": "{KIND}{upper:right_most} times in 100, and cleverer attackers may be right "
     "more often",
     # Remarks.
-    "error_shared": "{score:quoted} would have at least [{alone:least} if audited without the "
-    "other {among}{sharing:said}][{alone_of_all:least} if this were the only row].",
+    "error_shared": "[Without the other {among}{sharing:said}][Without the other "
+    "rows{alone_of_all:said}], {score:quoted} has an advantage of at least "
+    "[{alone:least}][{alone_of_all:least}].",
     "verdict_shares_error": "~ The verdict divides the error among its own limits, so these can "
     "differ a little from the limits in the tables.",
     "auc_implies": "~ The AUC of {score:quoted} is at least {lower:least}, above chance. It "

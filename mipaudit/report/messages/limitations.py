@@ -8,21 +8,24 @@ from mipaudit.report.messages.told import entries
 
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
+    "ALIKE": "Members and holdout records are assumed to be picked at random, independently of each"
+    " other, and to differ only in membership.",
     "SHIFT_APPROXIMATE": "The limits of the advantage are approximate at some sample sizes; the "
-    "documentation says how often they held in tests."
+    "documentation says how often they held in tests.",
 }
 
 _SENTENCES: Final = {
     # Of estimate.
     "one_query": "The limits are about this score of this release. Another query, or an attacker "
     "who sees more than the score, may learn more.",
-    "alike": "Members and holdout records are assumed to be independent draws that differ only in "
-    "membership. If they differ in other ways, that difference is counted in the advantage too.",
+    "alike": "{ALIKE} If they differ in other ways, that difference is counted in the advantage "
+    "too.",
     "average": "The advantage is an average over records. A few records can be exposed far more.",
     "continuous": "A continuous score has no upper limit that holds for every attacker: each 'at "
     "most' names its class of attackers.",
-    "not_joint": "The confidence holds for one quantity over all scores together, such as every "
-    "advantage or every AUC. It does not hold for several quantities at once.",
+    "not_joint": "The confidence holds for one quantity, such as the advantage, over all scores "
+    "together. It does not hold for several quantities at once, such as the "
+    "advantage and the AUC.",
     "joint": "The confidence holds for all rows together (`joint`), but not for the p-values of "
     "a difference.",
     "approximate": "Limits that the full report marks 'approximate' are not proved at every "
@@ -51,9 +54,9 @@ _SENTENCES: Final = {
     "members and this holdout.",
     "blind_asserted": "The verdict rests on an assertion that no data here prove: that nobody who "
     "sees the records alone has an advantage above {bound:number}.",
-    "error_over_columns": "The limits allow for {columns:number} score columns at once. A "
-    "release passes only if every score does, so an 'at most' that a "
-    "verdict judges needs to hold for its score alone.",
+    "error_over_columns": "The limits allow for {columns:number} score columns at once. An 'at "
+    "most' that a verdict judges holds for its score alone. That is "
+    "enough, because a release passes only if every score does.",
     # Of a verdict that was reached after its report.
     "judged_again": "The report was judged again from its limits, not from the data: the verdict, "
     "over {limits:limits}, holds with {confidence:percent} confidence, if what is limited was "
@@ -72,8 +75,7 @@ _SENTENCES: Final = {
     "is judged on them, as papers print it. That figure has no limits and tends to be too high.",
     "attack_predicted": "'formula' is what the paper's formula gives for normal residuals with "
     "these standard errors. It is not a measurement, and residuals are often not normal.",
-    "drawn_alike": "Members and holdout records are assumed to be independent draws that differ "
-    "only in membership.",
+    "drawn_alike": "{ALIKE}",
     "attack_not_joint": "Each pair of limits has its own confidence, which covers all score "
     "columns. So 'at least' of a named attack can be above that of the best "
     "attacker, who does at least as well. The confidence does not cover the "
@@ -96,9 +98,8 @@ _SENTENCES: Final = {
     "attribute_reduction": "The membership advantage is that of an attacker who knows the "
     "attribute and has the guess. The lower limit also holds for the best such attacker; the upper "
     "limit holds for this attacker only.",
-    "attribute_alike": "Members and holdout records are assumed to be independent draws that "
-    "differ only in membership. The guesses must not have been made by somebody who knew who is a "
-    "member.",
+    "attribute_alike": "{ALIKE} The guesses must not have been made by somebody who knew who is "
+    "a member.",
     "attribute_melded": "Each pair of limits holds by itself; those of the single values hold "
     "jointly. They are melded Clopper-Pearson limits: approximate, with their measured coverage in "
     "the documentation.",
@@ -229,8 +230,8 @@ _SENTENCES: Final = {
     "records_approximate": "The limits are approximate if the numbers of members and holdout "
     "records were fixed beforehand. The documentation says how often they "
     "held in tests.",
-    "records_alike": "Members and holdout records are assumed to be independent draws that differ "
-    "only in membership. If they differ in other ways, that difference is counted in the risk too.",
+    "records_alike": "{ALIKE} If they differ in other ways, that difference is counted in the "
+    "risk too.",
     # Of the records alone.
     "shift_no_release": "The release was not examined: this shows how fair a test on these records "
     "is, not whether the release leaks.",

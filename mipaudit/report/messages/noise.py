@@ -130,9 +130,9 @@ FOUND_IN_RUNS: Final = {
     "which few records have. If the bound was taken from there, limits of the bounded-loss "
     "adversary and of the gap do not hold.",
     "side_found_high": "The attacks take high values of column {column:quoted} as a sign of "
-    "members, so its gap is the members' mean minus that of the holdout. If "
-    "the column is a loss, members have the larger loss here: `member_side` "
-    "low states that it is a loss.",
+    "members, so its gap is, other than for a loss, the members' mean minus "
+    "that of the holdout. If the column is a loss, members have the larger "
+    "loss here: `member_side` low states that it is a loss.",
     "residuals_doubtful.never_negative": "Column {column:quoted} is never negative: are these "
     "residuals (label less prediction), or losses?",
     "residuals_doubtful.as_it_is": "Column {column:quoted} is named like a residual but attacked "

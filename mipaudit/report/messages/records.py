@@ -17,7 +17,7 @@ _PHRASES: Final = {
     "BLIND": "[ (blind guessing: {baseline:best})]",
     "CELL": "score [value{discrete:said}][range{discrete:unless}]",
     "SCALE": " (0: even chances, 1: certain[; blind guessing: {baseline:best}])",
-    "ABOVE": "[. No average over records with similar scores is above {upper:most}].{NO_VERDICT}",
+    "ABOVE": "[. In no cell is the average risk above {upper:most}].{NO_VERDICT}",
     "LARGEST": " The largest risk is at most {upper:most}.{NO_VERDICT}",
     "GIVEN": "[{used}][{none}{used:unless}][ {unused}]",
     "RIGHT": " [in the clearest of {cells:count} groups{several:said}][in a "

@@ -133,7 +133,8 @@ VERDICTS: Final[Texts] = {
     **dict.fromkeys(
         ("open_copies", "copies_not_accepted"),
         Entry(
-            "members' records appear in the release unchanged, and no limit on copies accepts that",
+            "members' records appear in the release unchanged, and no limit on copies "
+            "(`max_copies`) accepts them",
             next=("set how many copies you accept (`max_copies`)", "synthetic-data"),
         ),
     ),
@@ -281,17 +282,17 @@ _CLOSE: Final = ("more records may not decide it. See", "choose-a-limit")
 # Why a limit is open that more records may settle.
 OPEN: Final[Texts] = {
     "open": Entry(
-        "{OPEN}how many records would decide it is unknown, because the estimate is too close to "
-        "the limit, or too uncertain",
+        "{OPEN}it is unknown how many records would be enough to decide it, because the estimate "
+        "is too close to the limit, or too uncertain",
         next=_CLOSE,
     ),
     "open_settled_by": "{OPEN}about {records_to_settle:count} records in all would probably be "
     "enough to decide it",
     "open_unpromised": "{quantity:checked}{lower:known}; the limit is {limit:number}",
     "risk_open": Entry(
-        "{RISKS} and, of every {cells}, at most {upper:most}; the limit is {limit:number}: how "
-        "many records would decide it is unknown, because the estimate is too close to the "
-        "limit, or too uncertain",
+        "{RISKS} and, of every {cells}, at most {upper:most}; the limit is {limit:number}: it is "
+        "unknown how many records would be enough to decide it, because the estimate is too "
+        "close to the limit, or too uncertain",
         next=_CLOSE,
     ),
     "risk_open_settled_by": "{RISKS} and, of every {cells}, at most {upper:most}; the limit is "

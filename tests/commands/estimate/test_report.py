@@ -231,7 +231,7 @@ def test_where_scores_share_the_error_their_figure_says_so(leaks, given):
     report = mipaudit.estimate(frame, **given)
     alone = mipaudit.estimate(frame, score_col=report.design.score_columns[0], **given)
     (row,) = (one for one in advantages(alone) if one.attackers == "any")
-    said = f"{lower_text(row.lower)} if audited without the other scores"
+    said = f"{lower_text(row.lower)} without the other scores"
     assert said in " ".join(brief(report).split())
     assert "without the other scores" not in brief(alone)
     assert alone.design.alone is None
