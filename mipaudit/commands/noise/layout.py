@@ -23,10 +23,10 @@ _CALIBRATED: Final = (
 
 LAYOUT: Final = Layout(
     about=(
-        "The promise: nobody who sees the release can guess with an accuracy above "
-        "{accuracy:exact} whether {protected} was trained on: {guessing:exact} by guessing, and "
-        "eta = {eta:number} above that. That is an advantage of {advantage:exact}[, as with "
-        "differential privacy (one record exchanged) at epsilon {equivalent_epsilon:figure}]."
+        "The promise: an attacker who sees the release tells whether {protected} was trained on "
+        "with an accuracy of at most {accuracy:exact}: {guessing:exact} by guessing, and eta = "
+        "{eta:number} above that. That is an advantage of {advantage:exact}[, as with differential "
+        "privacy (one record exchanged) at epsilon {equivalent_epsilon:figure}]."
     ),
     tables=(
         Table(

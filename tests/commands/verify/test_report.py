@@ -17,7 +17,7 @@ STATED = replace(SAME, verified="statement", result="FAILED", report="r.json", p
 PAGE = replace(SAME, carried_sha256="c" * 64)
 SAME_SAID = (
     "The report of mipaudit bounds, made 2026-01-01T00:00:00Z, follows from these "
-    "settings: everything in it, except what is declared, was computed again and agrees."
+    "settings: everything in it, except what its author declared, was computed again and agrees."
 )
 OTHERWISE_SAID = (
     "The report of mipaudit bounds, made 2026-01-01T00:00:00Z, does not agree with what was "

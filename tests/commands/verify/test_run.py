@@ -259,7 +259,7 @@ def test_what_is_declared_stated_or_below_the_tolerance_is_out_of_the_claim(scor
 
     assert found.agrees
     said = told(ground(found))
-    assert "everything in it, except what is declared, was computed again" in said
+    assert "everything in it, except what its author declared, was computed again" in said
     (stated,) = [told(one) for one in found.limitations if one.code == "verify_as_stated"]
     assert "controller, sensitivity, seen_by) are as stated" in stated
     assert stated.endswith("so the figures in people depend on those statements.")
