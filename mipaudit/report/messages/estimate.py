@@ -34,7 +34,7 @@ _PHRASES: Final = {
     "in 100, so members and holdout differ.{NO_VERDICT}",
     "OWN": "; the confidence holds for this one figure, not for all figures together.{NO_VERDICT}",
     "GUESS": " can guess whose records were used and be right at least {lower:right_least} times "
-    "in 100 ({prior:compared}; the confidence is for this figure alone).{NEITHER}",
+    "in 100 ({prior:compared}; the confidence holds for this one figure).{NEITHER}",
 }
 
 # What is said of an input that was looked at, and not audited.

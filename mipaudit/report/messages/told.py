@@ -488,7 +488,7 @@ _BESIDE: Final[Mapping[str, Callable[[Any, Values], str]]] = {
     "known": _known,
     "state": _state,
     "lower": _bound("-", rounding.lower_text),
-    "upper": _bound("no limit", rounding.upper_text),
+    "upper": _bound("unknown", rounding.upper_text),
     "above": lambda value, values: rounding.above_text(value, values.get("limit")),
     "within": lambda value, values: rounding.within_text(value, values.get("limit")),
     "short": lambda value, values: (values.get("names") or {}).get(value) or safe_name(value),

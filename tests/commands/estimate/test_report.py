@@ -397,7 +397,7 @@ def test_scores_stand_in_the_order_of_the_estimates_and_reasons_are_footnotes(sa
     assert [one.score for one in lines(turned)] == ["margin", "confidence", "loss"]
     text = report_text(report, width=100)
     assert " ".join(text.split()).count("no upper limit for all attackers; see") == 1
-    assert re.search(r"'loss' +any .* no limit \[1\]", text)
+    assert re.search(r"'loss' +any .* unknown \[1\]", text)
     assert re.search(r"^  \[1\]: a continuous score has no upper limit", text, flags=re.MULTILINE)
     published = report_text(sample("no_policy"), width=100)
     assert "As published: not a valid interval\n" in published
