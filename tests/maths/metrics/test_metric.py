@@ -153,7 +153,7 @@ def test_names_are_tidied():
     [
         ("precision", "ppv"),
         ("accurcy", "accuracy"),
-        ("", "Forms"),
+        ("", "Known"),
         ("ppv:3", "no numbers"),
         ("fbeta", "fbeta:2"),
         ("fbeta:-1", "above 0"),
