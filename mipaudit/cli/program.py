@@ -261,10 +261,8 @@ class DeclaredCommand(TyperCommand):
 def usage_place(error: Exception) -> str | None:
     """Return what to add to an error of the parser about a value that was not typed."""
     context, option = getattr(error, "ctx", None), getattr(error, "param", None)
-    if context is None or option is None or _SETTINGS not in context.meta:
-        return None
-    typed = context.get_parameter_source(option.name).name == "COMMANDLINE"
-    return None if typed else context.meta[_SETTINGS].place(option.name)
+    settings: Settings | None = None if context is None else context.meta.get(_SETTINGS)
+    return None if settings is None or option is None else settings.place(option.name)
 
 
 def declared_command(row: Command) -> DeclaredCommand:

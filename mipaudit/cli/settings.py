@@ -451,7 +451,7 @@ class Settings:
     def place(self, name: str) -> str | None:
         """Return the variable or the file that set an option, as a sentence; None for neither."""
         one = self.given.get(name)
-        if one is None or one.where is None:
+        if one is None or one.where is None or name in self._typed:
             return None
         kind = "environment variable" if one.source == "environment" else "file"
         return f"It is set by the {kind} {one.where}."

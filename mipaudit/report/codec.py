@@ -292,6 +292,7 @@ def report_csv(report: AnyReport) -> str:
 
     A report without rows has the header that its rows would have.
     """
+    # Here: an answer as JSON does not wait for them.
     import csv
     import io
 

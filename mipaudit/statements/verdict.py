@@ -48,26 +48,25 @@ UNMATCHED: Final = "waiver_unmatched"
 
 # Codes of reasons: parts of the input were left out; a site is missing; the verdict is of a report.
 INCOMPLETE: Final = "open_parts_skipped"
-_SITES: Final = "open_sites_missing"
 REJUDGED: Final = "judged_again"
 # Codes of findings, with those of the reasons why what the limits meet is open all the same.
-_UNSEEN: Final = (
-    (COPIES, UNLIMITED),
-    (UNREAD, "open_copies_unread"),
-    (MISSING, "open_missing_tells"),
-    (BLUNTED, "open_rounded"),
-    (SITES_MISSING, _SITES),
-)
+_UNSEEN: Final = {
+    COPIES: UNLIMITED,
+    UNREAD: "open_copies_unread",
+    MISSING: "open_missing_tells",
+    BLUNTED: "open_rounded",
+    SITES_MISSING: "open_sites_missing",
+}
 # Likewise, with the reasons that stand first where the limits leave the verdict open anyhow.
-_UNSETTLED: Final = ((COPIES, "copies_not_accepted"), (SITES_MISSING, "sites_not_covered"))
+_UNSETTLED: Final = {COPIES: "copies_not_accepted", SITES_MISSING: "sites_not_covered"}
 _ASSUMED: Final = (
     (ROWS_TAKEN, "rows with the same id, or of equal files, are independent"),
     (SITES_LEFT_OUT, "no record of a site that was left out is in the release"),
 )
 # The codes of all that a verdict weighs, or is told with.
-WEIGHED: Final = frozenset({LEFT_OUT, *dict(_UNSEEN), *dict(_ASSUMED)})
+WEIGHED: Final = frozenset({LEFT_OUT, *_UNSEEN, *dict(_ASSUMED)})
 # Why what is met by the limits is open: among the reasons of such a verdict is one of these.
-WITHHELD: Final = frozenset({INCOMPLETE, *(code for _, code in _UNSEEN)})
+WITHHELD: Final = frozenset({INCOMPLETE, *_UNSEEN.values()})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,16 +236,18 @@ def settled(verdict: Verdict, findings: Sequence[Finding], checks: Sequence[Chec
         codes.discard(COPIES)
     told = [verdict.assuming, *(words for code, words in _ASSUMED if code in codes)]
     verdict = replace(verdict, assuming=" and that ".join(filter(None, told)) or None)
-    reasons = [reason for code, reason in _UNSEEN if code in codes]
+    reasons = [reason for code, reason in _UNSEEN.items() if code in codes]
     if verdict.status in {"met", "waived"} and reasons:
         return _withheld(verdict, *reasons)
     # More records like these would not settle what is open for such a reason.
-    said, withheld = {one.code for one in verdict.reasons}, dict(_UNSEEN)
-    unsettled = (
-        own for code, own in _UNSETTLED if code in codes and not {own, withheld[code]} & said
-    )
-    if verdict.status == "inconclusive":
-        verdict = replace(verdict, reasons=(*map(Message, unsettled), *verdict.reasons))
+    said = {one.code for one in verdict.reasons}
+    unsettled = [
+        Message(own)
+        for code, own in _UNSETTLED.items()
+        if code in codes and not {own, _UNSEEN[code]} & said
+    ]
+    if verdict.status == "inconclusive" and unsettled:
+        return replace(verdict, reasons=(*unsettled, *verdict.reasons))
     return verdict
 
 
@@ -391,7 +392,7 @@ def verdict_answer(
     beside = _beside(verdict, findings)
     if "copies" in reason.code:  # where copies decide, the reason says it
         beside.pop("copies")
-    if reason.code in dict(_UNSETTLED).values():
+    if reason.code in _UNSETTLED.values():
         alike = 0  # no check said so
     return Message.of(
         f"answer_{verdict.status}",

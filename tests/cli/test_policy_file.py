@@ -217,6 +217,15 @@ def test_what_is_wrong_in_a_file_is_said(mipaudit, write, files, words, said):
     assert OWN not in files or words or named
 
 
+@pytest.mark.parametrize("typed", ["a", "7"])
+def test_a_value_that_was_typed_is_not_blamed_on_the_file(mipaudit, write, typed):
+    write("prior = 0.1")
+    done = mipaudit(*EASY, "--prior", typed)
+    assert done.returncode == 2
+    assert "--prior" in done.stderr
+    assert "It is set by" not in done.stderr
+
+
 @pytest.mark.parametrize("name", [OWN, PROJECT])
 def test_what_stands_where_a_policy_should_is_not_passed_over(mipaudit, tmp_path, name):
     place = tmp_path / name

@@ -32,7 +32,7 @@ _NONE: Final = (None,)
 LAYOUT: Final = Layout(
     about=(
         "{design.n_members:members}, {design.n_holdout:holdout}, {design.confidence:percent} "
-        "confidence; blind guessing has an advantage of {design.baseline:best}."
+        "confidence; advantage of blind guessing: {design.baseline:best}."
     ),
     tables=(
         Table(

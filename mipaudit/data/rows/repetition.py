@@ -44,6 +44,7 @@ _COMPARED_FILES: Final = (
     "`mipaudit.estimate_many`. "
 )
 _SEVERAL: Final = 3  # files; two may be the members and the holdout
+_ONE_AUDIT: Final = 'If the file holds several audits, take one: `where` "COLUMN = VALUE".'
 _INDEPENDENT: Final = "If the rows are independent: `rows_are` independent (every verdict says so)."
 
 
@@ -244,7 +245,7 @@ def _counts(hashes: Hashes) -> Ints:
 def _ways_out(column: str, split: str | None) -> str:
     name = safe_name(column)
     each = f"For one score per {name}: `unit_col` {name} `unit_rows` one|mean|max|min|sum."
-    ways = each, 'If the file holds several audits, take one: `where` "COLUMN = VALUE".'
+    ways = each, _ONE_AUDIT
     if split is not None:
         # It comes first: one score of a person from all audits would be an audit of none.
         name = safe_name(split)
@@ -403,8 +404,8 @@ def _copied_rows(looks: Sequence[_Look], bits: int) -> tuple[InputError, Finding
         "copied_rows",
         f"{about}{found:,} scores of one class occur several times{last}. Independent rows repeat "
         "less often: rows were copied, so no limit would hold.",
-        "Remove the copies. If a person has several rows: `unit_col` NAME. If the file holds "
-        f'several audits, take one: `where` "COLUMN = VALUE". {_INDEPENDENT}',
+        "Remove the copies. If a person has several rows: `unit_col` NAME. "
+        f"{_ONE_AUDIT} {_INDEPENDENT}",
     )
     taken = Finding.of(
         ROWS_TAKEN, case="scores", rows=int(found), sampled=bool(bits), nearly=bool(at)

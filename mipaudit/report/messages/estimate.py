@@ -14,7 +14,7 @@ _PHRASES: Final = {
     "NO_VERDICT": " No limit was given: no verdict.",
     "NEITHER": " No limit was set, so this page neither passes nor fails the release.",
     "BLIND": "[ (blind guessing: {baseline:best})]",
-    "SHARED": "[ ({alone:least} without the other {among}{sharing:said})][ ({alone_of_all:least} "
+    "SHARED": "[ ({alone:least} without the other {among})][ ({alone_of_all:least} "
     "without the other rows)]",
     "COPIED": "[Exact copies of records are in the release{copied:said}. ]",
     "NO_LEAK": "[ apart from these{copied:said}]: the advantage with {score:quoted} is at least "
@@ -119,7 +119,7 @@ ESTIMATE: Final[Texts] = {
     "right_most_kind": "{KIND}{upper:right_most} times in 100, and cleverer attackers may be right "
     "more often",
     # Remarks.
-    "error_shared": "[Without the other {among}{sharing:said}][Without the other "
+    "error_shared": "[Without the other {among}][Without the other "
     "rows{alone_of_all:said}], {score:quoted} has an advantage of at least "
     "[{alone:least}][{alone_of_all:least}].",
     "verdict_shares_error": "~ The verdict divides the error among its own limits, so these can "

@@ -19,6 +19,12 @@ _PHRASES: Final = {
     "IF": "[ on an assumption{assuming:said}][, records copied{copies:said}][, columns left "
     "out{left_out:said}]",
     "OPEN": "{quantity:checked}{lower:known}; the limit is {limit:number}: ",
+    "UNKNOWN": "it is unknown how many records would be enough to decide it, because the estimate "
+    "is too close to the limit, or too uncertain",
+    "ENOUGH": "about {records_to_settle:count} records in all would probably be enough to decide "
+    "it",
+    "OPEN_RISKS": "{RISKS} and, of every {cells}, at most {upper:most}; the limit is "
+    "{limit:number}: ",
     "RISKS": "the largest risk is at least {lower:least}",
     "AT_LEAST": "{quantity:checked} is at least {lower:least}",
     "AT_MOST": "{quantity:checked} is at most {upper:most} {against:class}",
@@ -281,23 +287,11 @@ EXPLAINED: Final[Texts] = {
 _CLOSE: Final = ("more records may not decide it. See", "choose-a-limit")
 # Why a limit is open that more records may settle.
 OPEN: Final[Texts] = {
-    "open": Entry(
-        "{OPEN}it is unknown how many records would be enough to decide it, because the estimate "
-        "is too close to the limit, or too uncertain",
-        next=_CLOSE,
-    ),
-    "open_settled_by": "{OPEN}about {records_to_settle:count} records in all would probably be "
-    "enough to decide it",
+    "open": Entry("{OPEN}{UNKNOWN}", next=_CLOSE),
+    "open_settled_by": "{OPEN}{ENOUGH}",
     "open_unpromised": "{quantity:checked}{lower:known}; the limit is {limit:number}",
-    "risk_open": Entry(
-        "{RISKS} and, of every {cells}, at most {upper:most}; the limit is {limit:number}: it is "
-        "unknown how many records would be enough to decide it, because the estimate is too "
-        "close to the limit, or too uncertain",
-        next=_CLOSE,
-    ),
-    "risk_open_settled_by": "{RISKS} and, of every {cells}, at most {upper:most}; the limit is "
-    "{limit:number}: about {records_to_settle:count} records in all "
-    "would probably be enough to decide it",
+    "risk_open": Entry("{OPEN_RISKS}{UNKNOWN}", next=_CLOSE),
+    "risk_open_settled_by": "{OPEN_RISKS}{ENOUGH}",
     "named_open": "{subject}{lower:known}{among:whom}; the limit is {limit:number}",
 }
 
