@@ -74,7 +74,7 @@ not, or a wrong method was not detected.
 \b
 Examples:
   mipaudit validate
-      The short form: about three minutes on two processors.
+      The short form: about five minutes on two processors.
   mipaudit validate --long --resume cells.jsonl -f markdown -o validation.md
       The long form: about an hour. Stop it when you like, and run it again to continue.
   mipaudit validate --scenario comb-64 --sizes 200,5000 --priors 0.5 --replications 2000
