@@ -39,7 +39,7 @@ CONFIDENCE_OPTION = choice(
 )
 STRICT_OPTION = free(
     "Use confidence limits that are valid for any number of rows, where such exist. The AUC's "
-    "limits stay approximate. If `seed` is a number, all limits are only approximate.",
+    "limits stay approximate. With a number as `seed`, all limits are approximate.",
     in_python="Without a `seed`, a fresh one is drawn.",
 )
 DELTA_OPTION = free("The delta that goes with every epsilon.", metavar="D", within=SHARE)
@@ -96,13 +96,13 @@ HOLDOUT_OPTION = reads("The holdout records' scores; give `members` too.")
 SYNTHETIC_OPTION = reads("The synthetic records that were released.")
 REFERENCE_OPTION = reads("Other records from the members' source, for density and classifier.")
 CLAIMED_CURVE_OPTION = free(
-    "Test the claim that no attacker has a higher true-positive rate than this file has at the "
-    "same false-positive rate. The file has columns fpr and tpr, or is from bounds `curve`.",
+    "Test a claim given as a table: for each false-positive rate (column fpr), the highest "
+    "true-positive rate of any attacker (column tpr). Also a file from bounds `curve`.",
     is_input=True,
     in_python="Or a pair of sequences, FPR and TPR.",
 )
 COLUMNS_OPTION = choice(
-    "Columns to compare. Default: all but columns that only number or name the rows.",
+    "Columns to compare. Default: all but those that hold only row numbers or names.",
     metavar="COL,COL",
     read=column_list,
     repeated=True,

@@ -102,7 +102,8 @@ class Membership(Options):
         only_with="unit_col",
     )
     rows_are: Literal["independent"] | None = choice(
-        "State that rows are independent although they share an id, or come from several files."
+        "State that rows are independent (no two are about one person, for instance), although "
+        "rows share an id or come from several files."
     )
 
 
@@ -130,8 +131,8 @@ class Discreteness(Options):
     GROUP = "Statistics"
 
     discrete: bool = choice(
-        "State that the score has few values, and all are known. The report then also shows an "
-        "upper confidence limit that holds for every attacker.",
+        "State that the score can take only few values, and that this file has all of them. The "
+        "report then also shows an upper confidence limit that holds for every attacker.",
         default=False,
     )
 
@@ -196,13 +197,14 @@ MAX_ADVANTAGE_OPTION = free("Policy: the advantage must be at most X.")
 AGAINST_OPTION = free(
     "The attackers that the policy must withstand: those who use one cut-off (thresholds), one "
     "score range (intervals-1), up to four (intervals-4), 16 equally filled ranges (bins-16), or "
-    "anything (any). For scores of several numbers: those who use the cells of a grid over the "
-    "numbers (product-grid), or one cut-off on what a trained program makes of them (learned)."
+    "anything (any). For scores of several numbers: those who look at combinations of ranges "
+    "(product-grid), or use one cut-off on one number that a trained program makes of them "
+    "(learned)."
 )
 MAX_COPIES_OPTION = free(
-    "Policy: at most N members may appear unchanged in the release (column exact_copy). Without "
-    "this limit, no policy counts as met if members are copied. Exception: about as many holdout "
-    "records are copied, so that chance explains the copies.",
+    "Policy: at most N members may appear unchanged in the release (column exact_copy). If you "
+    "leave it out and members are copied, no policy is met, unless about as many holdout records "
+    "are copied: chance then explains it.",
     within=at_least(0),
 )
 
@@ -329,8 +331,8 @@ def seed_given(value: Given) -> SeedGiven | SeedChoice:
 
 
 CHOSEN_SEED_OPTION: Any = SEED_OPTION.but(
-    "Random seed. It chooses the rows that train the attackers. fresh draws a new seed, which "
-    "the report records. Default: computed from the scores.",
+    "Random seed. It decides which rows only choose the attackers to try (the burn-in). fresh "
+    "draws a new seed, which the report records. Default: computed from the scores.",
     metavar="INTEGER|fresh",
     within=None,
     read=seed_given,

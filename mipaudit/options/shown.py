@@ -126,7 +126,7 @@ class Declared(Options):
     author: str | None = _text("The person who is responsible for the report.")
     data_name: str | None = _text("The name of the training data.", recorded_as="data")
     data_subjects: int | None = manner(
-        "How many people, members or not, an attacker could ask about. Adds figures for them.",
+        "How many people could have been members. Adds figures for so many people.",
         within=between(1, 10**10),  # more than live
         read=whole_number,
         recorded_as="subjects",
@@ -144,7 +144,7 @@ class Declared(Options):
 class Form(Declared):
     """The form of the report."""
 
-    full: bool = manner("Show all tables and limitations. Open all parts of a page.", default=False)
+    full: bool = manner("Show all tables and limitations. In HTML, open all parts.", default=False)
     format: Format | None = FORMAT_OPTION
 
     @classmethod

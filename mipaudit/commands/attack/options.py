@@ -77,7 +77,7 @@ Examples:
   mipaudit attack residuals.csv --residuals
       The scores are residuals: the true value minus the predicted one. Learns their spread.
   mipaudit attack residuals.csv --residuals --sigma-members 1.2 --sigma-holdout 1.5
-      Uses published spreads (standard errors), so that the attacks on residuals learn nothing.
+      Uses published spreads (standard errors), so that no attack must learn them from the rows.
   mipaudit attack groups.parquet --score-col loss --by sex
       Uses a threshold for each value of sex, and shows what it achieves there.
   mipaudit attack scores.parquet --max-advantage 0.1

@@ -28,7 +28,7 @@ class _Attribute(Options):
 
 class _Limits(scores.AdvantageLimit):
     min_cell: int = MIN_CELL_OPTION.but(
-        "Show no value that fewer than N members, or N holdout records, have.", default=10
+        "Hide values that fewer than N members or fewer than N holdout records have.", default=10
     )
     max_attribute_advantage: float | None = free(
         "Policy: the attribute advantage of these guesses must be at most X.", within=ABOVE_NOTHING
@@ -58,7 +58,7 @@ class AttributeOptions(
 An attacker used the release to guess an attribute of each record, such as a diagnosis. If the
 guesses are right more often for members than for holdout records, the release leaks. The attribute
 advantage (Yeom et al.) says how much more often. Right guesses then also reveal who is a member.
-The report says at least how well they reveal it.
+The report gives a lower limit of how well they do so.
 
 GUESSES has one row per record: its attribute, the guess, and whether it is a member.
 

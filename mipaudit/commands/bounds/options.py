@@ -154,7 +154,7 @@ class _Guarantee(Options):
 
     epsilon: float | None = free("The epsilon of differential privacy.", metavar="E", within=_LOSS)
     delta: float | None = game.DELTA_OPTION.but(
-        "The delta of an epsilon. Default: 0, or 1e-5 if the epsilon is computed."
+        "The delta that goes with epsilon. Default: 0, or 1e-5 if epsilon is computed."
     )
     mu: float | None = free("The mu of Gaussian differential privacy.", metavar="MU", within=_LOSS)
     rho: float | None = free("The rho of zero-concentrated DP.", metavar="RHO", within=_LOSS)
@@ -180,7 +180,9 @@ class _Guarantee(Options):
         only_with="randomized_response",
     )
     dp_sgd: Mapping[str, float] | None = free(
-        "DP-SGD, with Poisson sampling.", metavar="noise_multiplier=,q=,steps=", read=_dp_sgd
+        "DP-SGD. Each record is in a step with probability q (Poisson sampling).",
+        metavar="noise_multiplier=,q=,steps=",
+        read=_dp_sgd,
     )
     compose: Sequence[tuple[str, Mapping[str, float]]] = free(
         "The guarantee of one part of the release; repeat for each. KIND: gaussian, laplace, "
@@ -226,10 +228,7 @@ class _Target(Options):
         "right, if a share B is right without it.",
         metavar="S@B",
         read=_success_at,
-        within=Range(
-            _beside_guessing,
-            "a success from the baseline up to 1, the baseline above 0 and below 1",
-        ),
+        within=Range(_beside_guessing, "S from B up to 1; B above 0 and below 1"),
     )
     gaussian_noise_for: Mapping[str, float] | None = free(
         "Target: this guarantee, by Gaussian noise on a result of that `sensitivity`.",
@@ -241,11 +240,7 @@ class _Target(Options):
         metavar="T@F",
         read=operating_point,
         # Random guessing reaches TPR = FPR.
-        within=Range(
-            _beside_guessing,
-            "a TPR from the FPR up to 1, the FPR above 0 and below 1",
-            meant=swapped,
-        ),
+        within=Range(_beside_guessing, "T from F up to 1; F above 0 and below 1", meant=swapped),
     )
 
 
@@ -285,7 +280,7 @@ class _Answer(Options):
 class BoundsOptions(_Guarantee, game.Neighbours, _Target, _Attack, game.Game, _Answer, Recorded):
     """A guarantee, a target or an attack."""
 
-    HELP = """Say what a privacy guarantee allows an attacker, or which one is needed.
+    HELP = """Say what a privacy guarantee allows an attacker, or which guarantee is needed.
 
 A guarantee is a promise of differential privacy. Ask what a guarantee allows, which one a target
 needs, or which one an attack refutes. Reads no data. Give a guarantee as the documents of the

@@ -126,7 +126,7 @@ class _Compare(Options):
     )
     against: Against | None = AGAINST_OPTION.but(
         "The attackers that the ranking and the policy are about: see mipaudit help against. "
-        "Default: any if every score has few values, else thresholds."
+        "Default: any, if every score has few values; otherwise thresholds."
     )
 
 
@@ -210,12 +210,12 @@ class CompareOptions(
     HELP = """Show which of several scores leaks most, and by how much.
 
 The advantage of a score says how well an attacker who sees it guesses who is a member: 0 is a coin
-toss, 1 is always right. The report shows every score's advantage, which ranks are certain, and how
-much the advantages differ, for the attackers of --against. The confidence limits of all differences
+toss, 1 is always right. The report puts the scores in order of their advantage, and says which
+places are certain, and how much the advantages differ. The confidence limits of all differences
 hold at the same time. The report also shows what two scores reveal together, and the largest
-advantage. The largest of several figures tends to look too large; its limits allow for that.
+advantage. The largest of several figures tends to look too large; its limits correct for that.
 
-You can give JSON reports of estimate instead of scores. Their confidence limits then decide what
+You can give JSON reports of estimate instead of scores. The command then says what has surely
 changed from the first report to each of the others.
 
 \b

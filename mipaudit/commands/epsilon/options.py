@@ -33,7 +33,7 @@ _FORMS: Final = (
 _MOST_STEPS: Final = 10**7
 _RAREST: Final = 1e-3
 _DESIGNS: Final = """\
-  independent-runs  a row for each run, such as a training, with the record or not: a valid limit
+  independent-runs  a row for each run, made with or without one chosen record: a valid limit
   one-run           a row for each canary (test record), in or out by coin toss: a valid limit
   one-model         a row for each member or holdout record of one model: no valid limit"""
 
@@ -102,8 +102,8 @@ class _Runs(Options):
     tn: int | None = game.TRUE_NEGATIVES_OPTION.but("Runs without the record, guessed right.")
     numerator: NumeratorChoice | None = choice(
         "With counts: use the guesses about runs with the record (member), without it (holdout), "
-        "or all (both). Default: the better of the first two. To allow for that choice, each is "
-        "computed with half of the allowed error: at confidence 0.95, with 0.025 instead of 0.05.",
+        "or all (both). Default: the better of the first two. Because the better is taken, each "
+        "has a higher confidence: 0.975 instead of 0.95.",
         only_with="tp",
     )
     curve: bool = free("Add epsilon at many deltas. All hold at once.", default=False, flag=None)
@@ -113,8 +113,8 @@ class _OneRun(Options):
     GROUP = "One run"
 
     guesses: int | tuple[int, int] | None = choice(
-        "One run: how many guesses to make, or how many of 'included' and how many of 'left out'. "
-        "Fix this before you look. Default: tries several numbers, and the limit allows for that.",
+        "One run: the number of guesses (R), or how many canaries to call included (K+) and left "
+        "out (K-). Choose before you see scores. Default: tries several; the limit stays valid.",
         metavar="R|K+,K-",
         read=one_or_two,
     )
@@ -158,8 +158,8 @@ class EpsilonOptions(Scores, Classes, _Any, _Certifying, _Runs, _OneRun, Columns
 
 Such a promise has two numbers, epsilon and delta: smaller numbers promise more. At a given delta,
 this command computes a lower confidence limit of epsilon. The data refute every smaller epsilon.
-The command tries several attacks and takes the best; the limit allows for that. How the scores
-came about (--design) decides whether the limit is valid, with the given confidence:
+The command tries several attacks and takes the best: the limit takes this choice into account. How
+the scores came about (--design) decides whether the limit is valid, with the given confidence:
 
 \b
 {_DESIGNS}
@@ -170,7 +170,7 @@ Examples:
       Every epsilon below the limit is refuted at delta 1e-5, with 95% confidence.
   mipaudit epsilon runs.parquet --design independent-runs --claimed-epsilon 1 --delta 0
       Tests a claim: exit code 1 if it is refuted, else 0. Also shows how large the true epsilon
-      must be for this number of runs to refute the claim with probability 80%.
+      must be so that an audit with so many runs refutes the claim in 80 of 100 cases.
   mipaudit epsilon canaries.csv --design one-run --guesses 200,200
       Guesses that the 200 highest scores were included and the 200 lowest were not.
   mipaudit epsilon canaries.csv --design one-run --claimed-curve dpsgd.csv

@@ -30,8 +30,8 @@ class _Sites(Options):
     GROUP = "Input"
 
     without_site: Sequence[str] = choice(
-        "State that no record of the site is in the release: needed if its summary is missing, but "
-        "its cuts file (mipaudit help summarize) was used for the counts. Repeat for several.",
+        "State that the release has no record of this site. Needed if its summary is missing, "
+        "but its cuts file (mipaudit help summarize) was used. Repeat for several.",
         default=(),
         read=site_names,
     )
@@ -92,7 +92,7 @@ class _Metrics(Options):
 
 
 class _Blind(Options):
-    GROUP = "Without the model"
+    GROUP = "What the records alone reveal"
 
     blind: Any = choice(
         "A JSON report of mipaudit shift on the same records. What the records alone reveal about "
@@ -159,10 +159,10 @@ Examples:
   mipaudit estimate sites/*.summary --max-advantage 0.1
       Adds up what several places, such as hospitals, counted. See mipaudit summarize --help.
   mipaudit estimate scores.csv --max-advantage 0.1 --blind shift.json
-      Does not count what the records alone reveal about who is a member: mipaudit shift --help.
+      Leaves out what an attacker who sees only the records can guess (mipaudit shift --help).
   mipaudit estimate scores.csv --prior 0.01 --metric ppv --max-metric ppv=0.5
       A policy where 1 record in 100 is a member: of the records that an attacker calls members,
-      at most half may really be members.
+      at most half are members in truth.
 """
 
     def check(self) -> None:

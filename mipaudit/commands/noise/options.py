@@ -117,7 +117,7 @@ class _Calibration(Options):
     mechanism: Mechanism | None = choice("Use only this kind of noise.", only_with="splits")
     shape: ShapeKind | None = choice(
         "Use only this noise. isotropic: equally large on each number; diagonal: of its own size "
-        "for each; full: also such that the noise on one number goes along with that on others.",
+        "for each; full: the noise on one number may also depend on the noise on others.",
         only_with="splits",
     )
     protect: Protects = choice(

@@ -227,7 +227,7 @@ class _Tables(Options):
         flag="--metric/--distance-metric",
     )
     scale: Scale = choice(
-        "What counts as a difference of 1: the range of the middle 90% of numbers, or of all.",
+        "Divide differences by the range of the middle 90% of a column's numbers, or of all.",
         default="robust",
         flag="--scale/--number-scale",
     )
@@ -269,10 +269,10 @@ What each query computes of a record; members are expected to score [low] or [hi
   nn          distance to the nearest synthetic record [low]
   kth:K       distance to the K-th nearest synthetic record [low]
   lnr:K       distance to the nearest divided by the distance to the K-th nearest [low]
-  mc:R        how close the synthetic records within distance R are, added up [high]
+  mc:R        each synthetic record within distance R adds a number, larger if it is closer [high]
   share:R     share of the synthetic records that are within distance R [high]
   density     how dense synthetic records are near it, relative to --reference (DOMIAS) [high]
-  classifier  how sure a trained program is that the record is synthetic, not --reference [high]
+  classifier  how surely a program trained to tell synthetic from --reference says synthetic [high]
 Without a number, K is 5 for kth and 2 for lnr; R is the middle (median) of all nn distances.
 
 \b

@@ -50,7 +50,7 @@ mipaudit, or any other tool, audit the file and compare.
 \b
 Examples:
   mipaudit simulate --list
-      Lists all scenarios. Put a number where a name has capitals: laplace-EPS, as laplace-2.5.
+      Lists all scenarios. In a name such as laplace-EPS, EPS stands for a number: laplace-2.5.
   mipaudit simulate laplace-1 -o scores.parquet
       Makes 1,000 members and 1,000 others. Writes the true leak to scores.parquet.truth.json.
   mipaudit simulate leaked-atoms --n-members 50000 --n-holdout 50000 -o scores.csv.gz

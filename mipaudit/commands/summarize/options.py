@@ -28,7 +28,7 @@ class _Site(Options):
     )
     site: str | None = free("The name of this site or part; no other may have it.", read=site_name)
     min_cell: int | None = MIN_CELL_OPTION.but(
-        "Write only counts of 0, or of at least N records.", within=at_least(2)
+        "Make every count 0 or at least N; some rows are left out.", within=at_least(2)
     )
 
 
@@ -49,8 +49,8 @@ Examples:
   mipaudit summarize --plan 5
       Prints the commands to paste at 5 sites, and at the centre that audits their counts.
   mipaudit summarize a.csv --site a --cuts-only -o a.cuts
-      Writes what other sites will see of site a: round cut points, the number of sampled
-      records between two of them (only if 10 or more), and the number of all records.
+      Writes what other sites will see of site a: round cut points, how many records of a sample
+      lie between two of them (only if 10 or more), and the number of all records.
   mipaudit summarize a.csv --site a --cuts a.cuts --cuts b.cuts -o a.summary
       Site a counts with the cuts of both sites. Site b does the same with --site b.
       Then: mipaudit estimate a.summary b.summary

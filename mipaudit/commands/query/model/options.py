@@ -69,9 +69,9 @@ Writes scores of every record: loss, confidence, entropy, modified entropy (Song
 margin, and whether the model is right (see mipaudit help model-outputs). With a reference model,
 trained on other records, there is one more score: the loss minus that of the reference model.
 
-A file is .npy, .npz, CSV or Parquet, with a row for each record and a column for each class. Labels
-are the true classes: 0 is the first class column. Labels and membership may be columns (label,
-member) or arrays (labels, member) of the same file.
+A file is .npy, .npz, CSV or Parquet, with a row for each record and a column for each class. A
+label says which class is true: 0 means the first class column, 1 the second. Labels and membership
+may be columns (label, member) or arrays (labels, member) of the same file.
 
 \b
 Examples:
@@ -170,11 +170,11 @@ class LiraOptions(_Shadow, _Lira, Recorded):
 
     HELP = """Make the likelihood-ratio score (LiRA) from shadow models.
 
-Shadow models are models like yours (the target), trained on random parts of the records. The
-probability that the target gives to a record's true class (its confidence) is compared with that of
-the models trained with the record and of those trained without it (lira_online), or only of those
-without it (lira_offline): the attack of Carlini et al. (2022). Use the file with estimate, attack
-or records.
+Shadow models are models like yours (the target), trained on random parts of the records. A model's
+confidence is the probability that it gives to a record's true class. The score lira_online compares
+the target's confidence with those of two groups of shadow models: trained with the record, and
+without it. lira_offline uses only the second group (Carlini et al., 2022). Use the file with
+estimate, attack or records.
 
 A file is .npy, .npz, CSV or Parquet. The file of --shadow has a confidence for each model and
 record. --inclusion has the same shape: 1 where a model was trained with a record, else 0.
