@@ -185,8 +185,8 @@ UNKEPT: Final = ("status", ("not_met", "inconclusive"))
 
 LIMIT: Final = Column("limit", "{limit:limited}")
 WAIVER: Final = (
-    "[; {status:status}, accepted by {waived.person} until {waived.expires}: {waived.reason:text}]"
-    "[; the waiver by {expired.person} expired after {expired.expires}]"
+    "[; {status:status}, accepted by {waived.person} until {waived.expires}, reason: "
+    "{waived.reason:text}][; the waiver by {expired.person} expired after {expired.expires}]"
 )
 OPEN_LIMITS: Final = Table(
     "Limits, and the scores that decide them.",

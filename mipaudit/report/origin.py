@@ -20,7 +20,7 @@ from mipaudit.statements.provenance import (
 from mipaudit.statements.rounding import count_text
 
 _ORIGINS: Final = MappingProxyType(
-    {"default": "", "stated": " and {}, as stated", "fresh": " and {}, drawn fresh"}
+    {"default": "", "stated": " and the stated seed {}", "fresh": " and the fresh seed {}"}
 )
 _DECLARED: Final = {
     "release": "released",

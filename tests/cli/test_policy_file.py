@@ -273,7 +273,7 @@ def test_help_schema_and_version_need_no_sound_file(mipaudit, write, words):
     ("today", "waiver", "status", "said", "junit"),
     [
         ("1767225600", "", 1, "NOT MET: ", 'failures="1"'),  # 2026-01-01
-        ("1767225600", WAIVER, 0, "WAIVED, with 1 accepted by waiver: ", "<skipped message="),
+        ("1767225600", WAIVER, 0, "WAIVED, with 1 limit accepted by waiver: ", "<skipped message="),
         ("32503680000", WAIVER, 1, "expired after 2999-12-31", 'failures="1"'),  # 3000-01-01
     ],
 )

@@ -41,7 +41,9 @@ def test_counts_say_by_whose_cuts_they_are(summaries):
     assert told == {tuple(SiteRows(name=one, n_members=900, n_holdout=800) for one in SHIFTS)}
     whole = mipaudit.estimate(list(summaries.values()), max_advantage=LIMIT)
     assert codes(whole) == {"from_summaries"}
-    assert "by the cuts of 3 sites" in report_text(whole, width=100).replace("\n    ", " ")
+    assert "in the score ranges (cuts) of 3 sites" in report_text(whole, width=100).replace(
+        "\n    ", " "
+    )
 
 
 @pytest.mark.parametrize("missing", [["west"], ["north", "west"]])
@@ -161,7 +163,7 @@ def test_a_report_judged_again_or_compared_stays_open(summaries, tmp_path):
 def test_the_seeds_of_summaries_are_not_said_to_follow_from_the_scores(summaries):
     for given, origin in (
         ({}, "from the counts"),
-        ({"seed": 4}, "from the counts and 4, as stated"),
+        ({"seed": 4}, "from the counts and the stated seed 4"),
     ):
         report = mipaudit.estimate(list(summaries.values()), **given)
         assert [one.decides for one in report.provenance.seeds] == ["ties"]

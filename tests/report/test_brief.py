@@ -344,7 +344,7 @@ def test_a_name_in_backticks_is_not_spelled_as_an_option():
 
 NEXT = "Next: {}: mipaudit help choose-a-limit."
 FOLLOWING = [
-    (0.02, "NOT MET", NEXT.format("release less; more records will not help")),
+    (0.02, "NOT MET", NEXT.format("reduce the leak; more records will not help")),
     (0.4, "INCON", NEXT.format("more records may decide it")),
     (0.99, "MET", ""),
 ]

@@ -16,7 +16,7 @@ from mipaudit.report.codec import from_json, report_schema, to_json
 from mipaudit.report.forms import answer_of, brief_report, report_as, report_html, report_text
 from mipaudit.report.walk import walk_of
 
-ACCEPTED = "accepted by Ö. Person until 2999-12-31: known since May"
+ACCEPTED = "accepted by Ö. Person until 2999-12-31, reason: known since May"
 WAIVER = {"quantity": "advantage", "reason": "known since May"}
 WAIVER |= {"person": "Ö. Person", "expires": "2999-12-31"}
 GREEN = ("\x1b[1;32m", 'class="verdict good"', "::notice", '"PASSED"')

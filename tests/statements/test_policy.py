@@ -125,7 +125,7 @@ def test_only_what_decided_is_a_reason_for_not_met():
 def test_a_reason_names_its_class_a_limit_that_there_is_not_and_what_would_settle_it():
     assert "one threshold" in told(check_reason(check(MET, upper=0.09)))
     text = told(check_reason(check(OPEN, against="any", upper=None)))
-    for part in ("no upper limit", "for any attacker", "`against`"):
+    for part in ("an upper limit", "for any attacker", "`against`"):
         assert part in text
     for needed in (None, 12_000):
         text = told(check_reason(check(OPEN, records_to_settle=needed)))
@@ -161,7 +161,7 @@ def test_a_waived_check_is_a_verdict_of_its_own_and_is_told(status):
     found = decided([status, MET], waiver())
     assert (found.remarks, found.checks[0].status) == ((), status)
     assert (found.verdict.status, found.verdict.waived) == ("waived", 1)
-    said = f"; {status.replace('_', ' ')}, accepted by A. Person until 2026-12-31: known"
+    said = f"; {status.replace('_', ' ')}, accepted by A. Person until 2026-12-31, reason: known"
     assert told(found.verdict.reasons[0]).endswith(said)
 
 
@@ -228,5 +228,5 @@ def test_a_missing_site_comes_first_in_an_open_verdict():
         assert settled(found, [missing]) == found
         assert settled(reached, []) == reached
     found = settled(Verdict(status=OPEN, reasons=(Message("increase"),)), [missing])
-    assert told(found.reasons[0]).startswith("some sites whose cuts were used are missing")
+    assert told(found.reasons[0]).startswith("the summaries of some sites that chose")
     assert found.reasons[1:] == (Message("increase"),)

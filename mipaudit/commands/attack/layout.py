@@ -41,10 +41,10 @@ LAYOUT: Final = Layout(
             (Column("attacker", "{attackers:attacker}"), SHORT_SCORE, AXIS, *SHORT_LIMITS),
             caption=(
                 "Advantage, from [{guessing:best} (blind guessing)][0 (none){guessing:unless}] to "
-                "1 (sure), each row by itself; any attacker: the best one, as in mipaudit "
-                "estimate.[ ┃ is the limit{drawn:said}.]"
+                "1 (sure). The limits hold for each line by itself. 'Any attacker' is the best "
+                "one, as in mipaudit estimate.[ ┃ is the limit{drawn:said}.]"
             ),
-            legend="Advantage ([{guessing:best}][0{guessing:unless}]: guessing); each row by "
+            legend="Advantage ([{guessing:best}][0{guessing:unless}]: guessing); each line by "
             "itself. Any attacker: the best.[ ┃: limit{drawn:said}.]",
             short=None,
             whole=False,
@@ -63,8 +63,8 @@ LAYOUT: Final = Layout(
             "All limits together: advantage of any attacker",
             "together",
             (SCORE, Column("rests on", "{method:attacker}"), Column("at least", "{lower:lower}")),
-            note="The largest lower limit of the best attacker and of the named ones, with the "
-            "error shared over all of them and the scores.",
+            note="For each score, the largest lower limit of the best attacker and of the named "
+            "ones. These limits hold for all attackers and scores at once.",
         ),
         Table(
             "What each named attack achieves: advantage",
@@ -103,8 +103,9 @@ LAYOUT: Final = Layout(
             beside="details",
             unless=(("value", _NONE),),
             prose=True,
-            note="The best of all attackers has at least the first figure more; the best attacker "
-            "of the class named has at most the second figure more.",
+            note="'At least more': what the best of all attackers has more than the attack, at "
+            "least. 'At most more': what the best attacker of the class in the last column has "
+            "more, at most.",
         ),
         Table(
             "Whose attacks these are",

@@ -48,7 +48,7 @@ LAYOUT: Final = Layout(
             "figures",
             (Column("", "{quantity:status}"), AXIS, *SHORT_LIMITS),
             caption=_NO_MODEL + "[ ┃ is the limit{drawn:said}.]",
-            legend="[Always {commonest.name:quoted}: right for "
+            legend="[Always guessing {commonest.name:quoted}: right for "
             "{commonest.right_of_members:best} of members, {commonest.right_of_holdout:best} of "
             "holdout.][ ┃: limit{drawn:said}.]",
             short=None,
@@ -61,9 +61,9 @@ LAYOUT: Final = Layout(
             "How much more often each value is guessed right for members",
             "by_value",
             (Column("value", "{group:short}[ ({selection})]"), AXIS, *SHORT_LIMITS),
-            caption="How much more often each value is guessed right for members, limits for all "
-            "together.",
-            legend="How much more often each value is guessed right for members, jointly.",
+            caption="How much more often each value is guessed right for members. The limits of "
+            "all values hold together.",
+            legend="How much more often members are guessed right; all limits hold together.",
             short=None,
             whole=False,
             picture="intervals",
@@ -95,8 +95,8 @@ LAYOUT: Final = Layout(
             "membership advantage",
             "how well a right guess reveals membership to somebody who knows the true value",
         ),
-        ("right of members", "share of the members whose attribute was guessed right"),
-        ("right of holdout", "the same for holdout records: what can be guessed about everybody"),
+        ("right for members", "share of the members whose attribute was guessed right"),
+        ("right for holdout", "the same for holdout records: what can be guessed about everybody"),
     ),
     cases=(Cases("policy", "attribute", "{quantity:status} {limit:number}", "{reason}"),),
 )

@@ -32,7 +32,7 @@ _LINES: Final = (
     "attackers with one threshold.{lines.0.auc:said}]"
 )
 _LEGEND: Final = (
-    "Advantage, [{guessing:best} (no leak)][0{guessing:unless}] to 1. At most: "
+    "Advantage, [{guessing:best} (no leak)][0{guessing:unless}] to 1. 'At most' "
     "{shown_attackers:class}.[ ┃: limit{drawn:said}.]"
 )
 _PEOPLE: Final = (
@@ -73,7 +73,7 @@ LAYOUT: Final = Layout(
                 SHORT_SCORE,
                 Column("metric", "{metric}"),
                 *SHORT_LIMITS,
-                Column("against", "{attackers:attackers}"),
+                Column("attackers", "{attackers:attackers}"),
             ),
             short=None,
             whole=False,

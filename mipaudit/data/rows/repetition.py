@@ -81,8 +81,9 @@ def check_ids(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ...]:
         )
     raise InputError(
         "repeated_ids",
-        f"Column {quoted_name(column)} repeats {ids:,} of its values within a class, up to "
-        f"{most:,} times. Such rows are not independent, so no limit would hold.",
+        f"Column {quoted_name(column)} repeats {ids:,} of its values among members or among "
+        f"holdout records, up to {most:,} times. Such rows are not independent, so no limit "
+        "would hold.",
         f"{files_hint(source, most)}{hint}",
     )
 

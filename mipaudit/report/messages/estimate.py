@@ -14,8 +14,8 @@ _PHRASES: Final = {
     "NO_VERDICT": " No limit was given: no verdict.",
     "NEITHER": " No limit was set, so this page neither passes nor fails the release.",
     "BLIND": "[ (blind guessing: {baseline:best})]",
-    "SHARED": "[ ({alone:least} without the other {among})][ ({alone_of_all:least} "
-    "without the other rows)]",
+    "SHARED": "[ ({alone:least} if audited without other {among})][ ({alone_of_all:least} if this "
+    "were the only figure)]",
     "COPIED": "[Exact copies of records are in the release{copied:said}. ]",
     "NO_LEAK": "[ apart from these{copied:said}]: the advantage with {score:quoted} is at least "
     "{lower:least}{SHARED}{BLIND}[, at most {upper:most} {against:class}].{NO_VERDICT}",
@@ -47,8 +47,8 @@ CHECK: Final[Texts] = {
 
 # What an audit of scores answers and remarks.
 ESTIMATE: Final[Texts] = {
-    "leaks": "- Membership leaks: an attacker who sees {score:quoted} has an advantage of at "
-    "least {lower:least}{SHARED}{BLIND}.{NO_VERDICT}",
+    "leaks": "- Membership leaks: an attacker who sees {score:quoted} has an advantage of at least "
+    "{lower:least}{SHARED}{BLIND}.{NO_VERDICT}",
     "leaks.line": "Membership leaks: seeing {score:quoted} gives an advantage of at least "
     "{lower:least}{BLIND}.{NO_VERDICT}",
     "leaks_beyond_records": "- Membership leaks beyond what the records alone explain: among "
@@ -96,8 +96,8 @@ ESTIMATE: Final[Texts] = {
     "right_told_apart": "A{SEES} can guess which group a record is from and {RIGHT}{COMPARED}. But "
     "that may be because the groups differ, not because records were used.{NEITHER}",
     "right_not_shown": "The score {score:quoted}[, like the others{several:said},] was not found "
-    "to help anybody guess better than {prior:blind_guesser} whether a record "
-    "was used[; {most}]{COMPARED}.{NEITHER}[ {but}]",
+    "to help anybody guess better than {prior:blind_guesser} whether a record was used[; "
+    "{most}]{COMPARED}.{NEITHER}[ {but}]",
     "but_differ_by_test": "But a second, exact test finds that scores of members and holdout "
     "differ (p = {p:most}): because members were used, or because the groups differ in another "
     "way. How much that reveals is open: do not read this page as 'nothing leaks'.",
@@ -119,11 +119,10 @@ ESTIMATE: Final[Texts] = {
     "right_most_kind": "{KIND}{upper:right_most} times in 100, and cleverer attackers may be right "
     "more often",
     # Remarks.
-    "error_shared": "[Without the other {among}][Without the other "
-    "rows{alone_of_all:said}], {score:quoted} has an advantage of at least "
-    "[{alone:least}][{alone_of_all:least}].",
-    "verdict_shares_error": "~ The verdict divides the error among its own limits, so these can "
-    "differ a little from the limits in the tables.",
+    "error_shared": "Audited [without other {among}][for this figure alone{alone_of_all:said}], "
+    "{score:quoted} has an advantage of at least [{alone:least}][{alone_of_all:least}].",
+    "verdict_shares_error": "~ The limits of the verdict can differ a little from those in the "
+    "tables, because other limits have to hold together there.",
     "auc_implies": "~ The AUC of {score:quoted} is at least {lower:least}, above chance. It "
     "implies an advantage of at least {advantage:least}, at {confidence:percent} confidence[ for "
     "this row alone{joint:unless}].",
@@ -136,13 +135,13 @@ ESTIMATE: Final[Texts] = {
     "difference_p": "The scores of members and holdout differ more than by chance (p = {p:most}[ "
     "over all scores{several:said}]), because of membership or for another reason.",
     "no_difference_p": "The scores of members and holdout are not shown to differ more than by "
-    "chance (p = {p:most}[ over all scores{several:said}]). That does not "
-    "prove that they are alike.",
+    "chance (p = {p:most}[ over all scores{several:said}]). That does not prove that they are "
+    "alike.",
     "records_settle_each": "About {records:count} records in all would probably be enough to "
     "decide each of the {limits:count} open limits.",
     "records_settle_some": "About {records:count} records in all would probably be enough to "
-    "decide {settled:count} of {limits:count} open limits; the others may "
-    "stay open even with more.",
+    "decide {settled:count} of {limits:count} open limits; the others may stay open even with "
+    "more.",
     "records_asserted": "{ALONE}at most {bound:number}, as asserted.",
     "records_bounded": "{ALONE}at most {upper:most} for any attacker on the columns compared.",
     "records_unbounded": "{ALONE}no upper limit.",
@@ -172,8 +171,8 @@ ATTRIBUTE: Final[Texts] = {
 ATTACK: Final[Texts] = {
     "best_attack_leaks": "- Membership leaks: the best attacker who sees {score:quoted} has an "
     "advantage of at least {lower:least}{BLIND}{OWN}",
-    "named_attack_leaks": "- Membership leaks: the attack {attack:quoted} on {score:quoted} has "
-    "an advantage of at least {lower:least}{BLIND}[ within {group:quoted}]{OWN}",
+    "named_attack_leaks": "- Membership leaks: the attack {attack:quoted} on {score:quoted} has an "
+    "advantage of at least {lower:least}{BLIND}[ within {group:quoted}]{OWN}",
     "means_apart": "- Members and holdout differ: their means of {score:quoted} differ by "
     "{lower:least} to {upper:most} ({order}){OWN}",
     "no_attack_leaks": Entry(
@@ -185,19 +184,19 @@ ATTACK: Final[Texts] = {
     "right_best_attack_leaks": "An attacker who sees the score {score:quoted}{GUESS}",
     "right_named_attack_leaks": "The attack {attack:quoted} on {score:quoted}[, within "
     "{group:quoted},]{GUESS}",
-    "right_no_attack_leaks": "The scores were not found to help anybody, with a known attack or "
-    "in any other way, guess better than {prior:blind_guesser} whether "
-    "a record was used.{NEITHER}",
+    "right_no_attack_leaks": "The scores were not found to help anybody, with a known attack or in "
+    "any other way, guess better than {prior:blind_guesser} whether a record was used.{NEITHER}",
     "right_attack_above": "the attack {attack:quoted} on {score:quoted} is right at least "
     "{lower:right_least} times in 100 ({prior:compared})",
     "right_within_attacks": "none of these attacks is right more than {upper:right_most} times in "
     "100 ({prior:compared}); for other attacks this test rules nothing out",
     "right_undecided": "this test neither passes nor fails the release",
     # Remarks.
-    "answer_of_all_lines": "The sentence at the top holds for all rows at once, so its figure "
-    "can differ from theirs.",
+    "answer_of_all_lines": "The sentence at the top holds for all lines of the table at once, so "
+    "its figure can differ from theirs.",
     "any_attacker_of_all_lines": "Some attacker who sees {score:quoted} has an advantage of at "
-    "least {lower:least}, jointly for all rows.",
+    "least {lower:least}. This holds for all lines of the table at once, so it can differ from "
+    "theirs.",
     "best_of_kind": "The advantage on {score:quoted} is at most {upper:most} {against:class}.",
     "not_judged": "Not judged: {attacks:names}[ ({why})].",
     "class_leaks_most": "Of {classes:count} classes, {group:quoted} leaks most: at least "

@@ -107,11 +107,11 @@ FOUND_IN_INPUT: Final = {
     "from_summaries": "Counted elsewhere: {files:count} {files:summary file|summary "
     "files}{named:bracketed}{by:part}; the rows were not seen here{files:|, and it is taken on "
     "trust that no record is in two of the files}.",
-    "by_cuts": ", by the cuts of {sites:count} {sites:site|sites}",
-    "sites_missing": "! Of the {sites:count} {sites:site|sites} whose cuts were used, "
-    "{missing:number} {missing:is|are} missing: {names:text}. Nothing here covers these records, "
-    "and no policy is met without them. Add what is missing. If no record of a site is in the "
-    "release, say so with `without_site`.",
+    "by_cuts": ", in the score ranges (cuts) of {sites:count} {sites:site|sites}",
+    "sites_missing": "! Of the {sites:count} {sites:site|sites} that chose the score ranges "
+    "(cuts), {missing:number} {missing:is|are} missing: {names:text}. Nothing here covers these "
+    "records, and no policy is met without them. Add what is missing. If no record of a site is in "
+    "the release, say so with `without_site`.",
     "sites_left_out": "! Left out, since `without_site` states that no record of them is in the "
     "release: {names:text}. If one is in the release after all, nothing here covers it.",
     # Records that were released word for word.
@@ -131,11 +131,11 @@ FOUND_IN_INPUT: Final = {
     "Leave `seed` out: mipaudit then draws a seed that nobody could know.",
     "stated_seed.large": "! The seed was stated (`seed`), the input is too large for its rows to "
     "change the seed, and no digest of the input was made: the person who ordered the rows could "
-    "have chosen which rows only train attackers. Leave `seed` out to have a seed drawn, or add "
-    "`hash_inputs`, so that every row changes the seed.",
-    "stated_seed.part": "! The seed of this part was stated (`seed`), and its rows do not change "
-    "the seed: the person who ordered the rows, or named their keys, could have chosen which rows "
-    "only train attackers. Leave `seed` out: every site then draws a seed of its own.",
+    "have decided which rows are used only to train attackers. Leave `seed` out to have a seed "
+    "drawn, or add `hash_inputs`, so that every row changes the seed.",
+    "stated_seed.part": "! The seed of this summary was stated (`seed`) and does not depend on the "
+    "rows: the person who ordered the rows, or named their keys, could have decided which rows are "
+    "used only to train attackers. Leave `seed` out: every site then draws a seed of its own.",
     # The policy.
     "waiver_unmatched": "! Waiver {number:number} of the policy (on {quantity}{score:of}) matches "
     "no limit here.",

@@ -54,9 +54,9 @@ _SENTENCES: Final = {
     "members and this holdout.",
     "blind_asserted": "The verdict rests on an assertion that no data here prove: that nobody who "
     "sees the records alone has an advantage above {bound:number}.",
-    "error_over_columns": "The limits allow for {columns:number} score columns at once. An 'at "
-    "most' that a verdict judges holds for its score alone. That is "
-    "enough, because a release passes only if every score does.",
+    "error_over_columns": "The limits hold for all {columns:number} scores at once, except an 'at "
+    "most' that decides a verdict, which holds for its score alone. That is enough, because a "
+    "release passes only if every score does.",
     # Of a verdict that was reached after its report.
     "judged_again": "The report was judged again from its limits, not from the data: the verdict, "
     "over {limits:limits}, holds with {confidence:percent} confidence, if what is limited was "
@@ -77,15 +77,14 @@ _SENTENCES: Final = {
     "these standard errors. It is not a measurement, and residuals are often not normal.",
     "drawn_alike": "{ALIKE}",
     "attack_not_joint": "Each pair of limits has its own confidence, which covers all score "
-    "columns. So 'at least' of a named attack can be above that of the best "
-    "attacker, who does at least as well. The confidence does not cover the "
-    "largest limit if it is picked after looking: 'all limits together' is "
-    "the largest one that allows for the picking.",
-    "attack_related": "'The best' has the limit of mipaudit estimate on these scores; limits over "
-    "all lines share its error with the attacks.",
-    "attack_approximate": "Limits of counts are melded Clopper-Pearson limits, and limits of how "
-    "far an attack falls short are score limits: both are approximate, with their measured "
-    "coverage in the documentation. Limits of mean losses hold at every sample size; where every "
+    "columns. So 'at least' of a named attack can be above that of the best attacker, who does at "
+    "least as well. Do not pick the largest 'at least' of them: the confidence does not cover "
+    "that. The limit under 'All limits together' allows for the picking.",
+    "attack_related": "The line 'any attacker' has the limits of mipaudit estimate on these "
+    "scores. Limits that hold for all lines at once can be wider.",
+    "attack_approximate": "Most limits are approximate, and the documentation says how often they "
+    "held in tests: limits of counts are melded Clopper-Pearson limits, those of how far an attack "
+    "falls short are score limits. Limits of mean losses hold at every sample size; where every "
     "loss is 0 or the bound, they are limits of counts.",
     # Of guesses of an attribute.
     "attribute_these": "The figures are about these guesses. Another attacker may guess better: "
@@ -117,14 +116,12 @@ _SENTENCES: Final = {
     "compare_naive": "If the query with the largest limit is picked, that limit is not valid: the "
     "same rows picked the query and judge it. It is shown only for comparison.",
     "compare_together": "What two scores reveal together is compared with the best attacker of a "
-    "class on either score alone. Attackers outside the class may already "
-    "reach as much with one score.",
+    "class on either score alone. Attackers outside the class may already reach as much with one "
+    "score.",
     "compare_not_joint": "The confidence holds for all advantages together, and for all "
-    "differences of one class together. It does not hold for several "
-    "classes or tables at once.",
-    "compare_related": "'At least' may differ a little from mipaudit estimate, because all "
-    "queries use one order of the rows and the limits hold for all queries "
-    "together.",
+    "differences of one class together. It does not hold for several classes or tables at once.",
+    "compare_related": "'At least' may differ a little from mipaudit estimate, because all queries "
+    "use one order of the rows and the limits hold for all queries together.",
     "compare_approximate": "All limits are approximate: they are not proved at every sample "
     "size. The documentation says how often they held in tests.",
     # Of a comparison of reports.
@@ -221,10 +218,9 @@ _SENTENCES: Final = {
     "records_list": "The list of cells names the share of them that is, on average, there by "
     "mistake at most; of the listed records it may be more. This assumes that "
     "the counts of different cells are independent, or nearly so.",
-    "records_groups": "A difference between groups is that of one attack, with the same "
-    "threshold for everybody: the best attacks on two groups may differ more, "
-    "or less. The confidence holds for one quantity over all groups together, "
-    "not for several quantities at once.",
+    "records_groups": "A difference between groups is that of one attack, with the same threshold "
+    "for everybody: the best attacks on two groups may differ more, or less. The confidence holds "
+    "for one quantity over all groups together, not for several quantities at once.",
     "records_population": "The risk is about these training records: the members are assumed to be "
     "a sample of them, drawn without replacement.",
     "records_approximate": "The limits are approximate if the numbers of members and holdout "

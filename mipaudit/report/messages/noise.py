@@ -123,16 +123,16 @@ FOUND_IN_RUNS: Final = {
     # Attacks that papers describe.
     "no_loss_bound": "Yeom's bounded-loss attack and limits of the generalization gap need "
     "`loss_bound` B: the largest loss that is possible, known before the audit.",
-    "loss_clipped": "Column {column:quoted}: {losses:count} {losses:loss is|losses are} below 0 or "
-    "above the bound and {losses:counts|count} as that bound. The bounded-loss adversary and the "
-    "gap use the clipped loss.",
+    "loss_clipped": "Column {column:quoted}: {losses:count} {losses:loss is|losses are} below 0, "
+    "and {losses:counts|count} as 0, or above the bound, and {losses:counts|count} as the bound. "
+    "The bounded-loss adversary and the gap use the clipped loss.",
     "bound_of_these_rows": "Column {column:quoted}: the bound equals the largest loss in the file, "
     "which few records have. If the bound was taken from there, limits of the bounded-loss "
     "adversary and of the gap do not hold.",
     "side_found_high": "The attacks take high values of column {column:quoted} as a sign of "
-    "members, so its gap is, other than for a loss, the members' mean minus "
-    "that of the holdout. If the column is a loss, members have the larger "
-    "loss here: `member_side` low states that it is a loss.",
+    "members, so its gap is the members' mean minus that of the holdout (of a loss, the reverse). "
+    "If the column is a loss, members have the larger loss here: state with `member_side` low that "
+    "it is a loss.",
     "residuals_doubtful.never_negative": "Column {column:quoted} is never negative: are these "
     "residuals (label less prediction), or losses?",
     "residuals_doubtful.as_it_is": "Column {column:quoted} is named like a residual but attacked "

@@ -42,19 +42,18 @@ _PHRASES: Final = {
     "HIDES": " If such a copy is the same record, that record is in both classes, which hides a "
     "leak.",
     "UNCHANGED": " appear in the synthetic table unchanged",
-    "OFTEN": ".{asked:| A distance does not show how often a record is copied: ask share:1e-6 as "
-    "well, and release no copy.}",
+    "OFTEN": ".{asked:| A distance does not show how often a record is copied: run the query "
+    "share:1e-6 as well, and release no copy.}",
     "TAKEN": "{file:text}: the classes are, from 0 on, the columns {names:text}.",
 }
 
 # What an audit of single records answers and remarks.
 RECORDS: Final[Texts] = {
-    "records_exposed": "- Some records are exposed: the risk is at least {lower:least} in the "
-    "riskiest {CELL}{SCALE}{ABOVE}",
+    "records_exposed": "- Some records are exposed, as used or as not used: the risk is at least "
+    "{lower:least} in the riskiest {CELL}{SCALE}{ABOVE}",
     "exposed_as_members_less": "- Some records are exposed: the risk is at least "
-    "{of_members:least} in the {CELL} that gives members away most, "
-    "and at least {lower:least} in the one that gives holdout records "
-    "away most{SCALE}{ABOVE}",
+    "{of_members:least} in the {CELL} that gives members away most, and at least {lower:least} in "
+    "the one that gives holdout records away most{SCALE}{ABOVE}",
     "group_exposed": "- Membership leaks in group {group:quoted}: an advantage of at least "
     "{lower:least}{BLIND}.{LARGEST}",
     "cells_listed": "- {listed}{LARGEST}",
@@ -143,10 +142,10 @@ QUERY: Final[Texts] = {
     "tables_read": "{members:members}, {holdout:holdout}, {synthetic:count} synthetic "
     "{synthetic:record|records}[, {reference:count} reference {reference:record|records}]; "
     "{columns:count} {columns:column|columns} compared[; {skipped:count} not compared].",
-    "metric_euclidean": "The distance is Euclidean: numbers by their scale, categories in one-hot "
-    "columns.",
-    "metric_gower": "The distance is Gower's: the mean over columns of differences by scale, and "
-    "of mismatches.",
+    "metric_euclidean": "The distance is Euclidean: a number is divided by the scale of its "
+    "column, and each category has a column of 0 and 1.",
+    "metric_gower": "The distance is Gower's, a mean over the columns: of numbers, the difference "
+    "divided by the column's scale; of categories, 1 where they differ.",
 }
 
 # What is to be known of records, of their groups, of tables, and of scores made of them.

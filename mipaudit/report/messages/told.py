@@ -435,7 +435,7 @@ _FORMS: Final[Mapping[str, Callable[[Any], str]]] = {
     "attacker": lambda value: words.WORDS["attack"].get(value) or _short(value),
     "status": _words,
     "part_status": lambda value: value.upper() if value == "differs" else value,
-    "kept": lambda value: "are kept, or accepted by a waiver" if value else "are kept",
+    "kept": lambda value: "are met, or accepted by a waiver" if value else "are met",
     "capital": str.capitalize,
     "sure": lambda value: rounding.lower_text(value).rstrip("0"),
     "rough": lambda value: f"about {value:.1g}" if value >= _LEAST_ROUGH else "less than 0.0001",

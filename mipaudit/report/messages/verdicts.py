@@ -11,20 +11,20 @@ _LITTLE: Final = "Showing little does not prove that little leaks."
 _PHRASES: Final = {
     "OF": "[ in {alike:count} of {limits:count} checks]",
     "LIMIT": ", limit {limit:number}",
-    "BESIDE": "[, assuming that {assuming}][, with {waived:count} accepted by waiver][; "
-    "records appear in the release unchanged{copies:said}][; columns that may be scores were left "
-    "out{left_out:said}][; a waiver matches no limit{unmatched:said}]: {reason}.",
+    "BESIDE": "[, assuming that {assuming}][, with {waived:count} {waived:limit|limits} accepted "
+    "by waiver][; records appear in the release unchanged{copies:said}][; columns that may be "
+    "scores were left out{left_out:said}][; a waiver matches no limit{unmatched:said}]: {reason}.",
     "BETWEEN": "{quantity:checked}[ at least {lower:least}][, at most {upper:most} "
     "({against:attackers})]{LIMIT}",
     "IF": "[ on an assumption{assuming:said}][, records copied{copies:said}][, columns left "
     "out{left_out:said}]",
-    "OPEN": "{quantity:checked}{lower:known}; the limit is {limit:number}: ",
+    "OPEN": "{quantity:checked}{lower:known}; the limit is {limit:number}, and ",
     "UNKNOWN": "it is unknown how many records would be enough to decide it, because the estimate "
     "is too close to the limit, or too uncertain",
     "ENOUGH": "about {records_to_settle:count} records in all would probably be enough to decide "
     "it",
     "OPEN_RISKS": "{RISKS} and, of every {cells}, at most {upper:most}; the limit is "
-    "{limit:number}: ",
+    "{limit:number}, and ",
     "RISKS": "the largest risk is at least {lower:least}",
     "AT_LEAST": "{quantity:checked} is at least {lower:least}",
     "AT_MOST": "{quantity:checked} is at most {upper:most} {against:class}",
@@ -132,7 +132,7 @@ VERDICTS: Final[Texts] = {
     "of_records": "the blind {reason}",
     # Where a sentence before names what all scores have in common.
     "of_named": "{score:quoted}[ in {report:quoted}]: {reason}",
-    "waived": "{reason}; {status:status}, accepted by {person} until {expires}: {because}",
+    "waived": "{reason}; {status:status}, accepted by {person} until {expires}, reason: {because}",
     "waiver_ended": "{reason}; the waiver by {person} expired after {expires}",
     "of_these_attackers": "this covers these attackers only, not the best attacker",
     # Why what the limits meet is open all the same.
@@ -149,20 +149,21 @@ VERDICTS: Final[Texts] = {
     "open_missing_tells": "missing scores alone tell the classes apart, and rows with a missing "
     "score were left out",
     "open_rounded": "scores were rounded because a few rows are stored coarsely, so an upper limit "
-    "holds for the rounded scores only; for those the limits {waived:kept}",
+    "holds for the rounded scores only; for those the policy limits {waived:kept}",
     "open_sites_missing": Entry(
-        "some sites whose cuts were used are missing, so the limits do not cover their records; "
-        "for the other sites the limits {waived:kept}",
+        "the summaries of some sites that chose the score ranges are missing, so nothing here "
+        "covers their records; for the other sites the policy limits {waived:kept}",
         next=("add the summaries of the missing sites", "scale"),
     ),
     "open_parts_skipped": Entry(
-        "parts of the input cannot be read and were skipped, so the limits do not cover all "
-        "records; for the records that were read the limits {waived:kept}",
+        "parts of the input cannot be read and were skipped, so nothing here covers their records; "
+        "for the records that were read the policy limits {waived:kept}",
         next=("replace the files that cannot be read", "scale"),
     ),
     # Of an answer that is open already.
     "sites_not_covered": Entry(
-        "some sites whose cuts were used are missing, so the limits do not cover their records",
+        "the summaries of some sites that chose the score ranges are missing, so nothing here "
+        "covers their records",
         next=("add the summaries of the missing sites", "scale"),
     ),
 }
@@ -197,13 +198,13 @@ CHECKS: Final[Texts] = {
     "attack_advantage": "the advantage of the attack {attack:quoted}",
     "best_advantage": "the advantage of the best attacker who sees the score",
     # Claims of differential privacy.
-    "claim_not_comparable": "{ADVANTAGE}: above the {by_substitution:most} that the claim allows "
-    "by substitution, not above the {allowed:most} that it allows by add-remove; state the "
-    "adjacency of the claim",
+    "claim_not_comparable": "{ADVANTAGE}: above the {by_substitution:most} allowed if the claim "
+    "hides the exchange of one record (substitution), not above the {allowed:most} allowed if it "
+    "hides one record added or removed (add-remove); state with `adjacency` which it hides",
     "claim_vacuous": "the claim allows an advantage of {allowed:most}: it rules out next to "
     "nothing",
-    "claim_consistent": "{ADVANTAGE}, not above the {allowed:most} that the claim allows, which "
-    "does not prove the claim",
+    "claim_consistent": "the data do not refute the claim (nor prove it), because the lower limit "
+    "of the advantage, {lower:least}, is not above the {allowed:most} that the claim allows",
     "claim_beside_unbounded_records": "{reason} (what goes beyond the records is unknown: no limit "
     "holds for every attacker on the records alone)",
     "claim_beside_records": "{reason} (beyond the {most:most} that the records alone may explain)",
@@ -239,9 +240,11 @@ NOT_KEPT: Final[Texts] = {
 
 # Why a limit is open where there is nothing to compare with it.
 UNLIMITED: Final[Texts] = {
-    "no_upper_limit": "{quantity:checked}{lower:known}, and has no upper limit {against:class}: "
-    "the limit of {limit:number} cannot be shown to be met; name a class with `against`",
-    "open_in_report": "{OPEN}the limits in the report cannot decide it",
+    "no_upper_limit": "{quantity:checked}{lower:known}, and an upper limit {against:class} cannot "
+    "be given: the limit of {limit:number} cannot be shown to be met; choose a class of attackers "
+    "with `against`",
+    "open_in_report": "{quantity:checked}{lower:known}; these figures of the report leave open "
+    "whether the limit of {limit:number} is met",
     "difference_unknown": "no test says whether members and holdout records differ at all",
     "difference_not_shown": "the exact test shows no difference between members and holdout "
     "records: that does not prove that there is none, and the limit of 0 cannot be shown to be met",
@@ -255,7 +258,7 @@ UNLIMITED: Final[Texts] = {
 
 # Why a limit is open, or is not held against the model, beside what the records alone tell.
 EXPLAINED: Final[Texts] = {
-    "open_beside_records": "{OPEN}open even if the records alone explain nothing",
+    "open_beside_records": "{OPEN}that is open even if the records alone explain nothing",
     "difference_of_records": "the exact test shows that members and holdout records differ, "
     "perhaps in the records themselves: how much of the difference the records alone explain is "
     "unknown",
@@ -305,8 +308,8 @@ REASONS: Final[Texts] = {
     "upper_of_record_classes": "no upper limit holds for every attacker who sees a whole record; "
     "see the classes of attackers",
     "upper_needs_any": "an upper limit would have to cover all attackers",
-    "same_data": "the best figure is known only on the same rows, where it is too high on "
-    "average (plugin)",
+    "same_data": "a best estimate exists only for the rows that also chose the attacker, where it "
+    "is too high on average",
     "few_to_cut": "too few rows in the burn-in to cut 16 bins",
     "few_rows": "too few rows",
     "few_holdout": "not estimable: {holdout:count} holdout records count, {needed:count} are "
@@ -334,7 +337,7 @@ ENTRIES: Final = {
     **entries(
         NOT_KEPT,
         _PHRASES,
-        following=("release less; more records will not help", "choose-a-limit"),
+        following=("reduce the leak; more records will not help", "choose-a-limit"),
     ),
     **entries(OPEN, _PHRASES, following=("more records may decide it", "choose-a-limit")),
     **entries(UNLIMITED, _PHRASES, following=("what may decide it", "choose-a-limit")),

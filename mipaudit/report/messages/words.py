@@ -69,7 +69,7 @@ WORDS: Final[Mapping[str, Mapping[object, str]]] = {
         "mean": "the mean score of members",
         "gaussian": "the standard errors of members and of holdout records",
         "one-standard-error": "the standard error of members",
-        "top-n": "the score above which the members' share of all records lies",
+        "top-n": "the score that as many records exceed as there are members",
         "top-half": "the median of all scores",
         "best-threshold": "the threshold that does best",
         "per-class": "the threshold that does best in each class",
@@ -84,7 +84,7 @@ WORDS: Final[Mapping[str, Mapping[object, str]]] = {
     },
     # What the limits of a difference leave no doubt of.
     "differs": {"increase": "higher", "decrease": "lower", "open": "not shown"},
-    "change": {"open": "not shown"},
+    "change": {"open": "unclear"},
     "true_of": {
         "blind_advantage": "advantage without the score (blind)",
         "baseline": "  of guessing without looking (baseline)",

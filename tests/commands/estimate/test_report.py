@@ -125,7 +125,7 @@ def test_what_the_records_may_explain_is_not_called_a_leak(values, given, code):
 def test_the_gravest_claim_is_told_whichever_score_it_is_of():
     report = audit(0.3, 0.0, claimed_epsilon=2)
     assert report.answer.code == "answer_consistent"
-    assert "which does not prove the claim" in told(report.answer)
+    assert "do not refute the claim (nor prove it)" in told(report.answer)
     assert " MET" not in report_as(report, "markdown")
     strongest, weaker = report.claims
     worse = replace(report, claims=(strongest, replace(weaker, status="not_comparable")))
@@ -201,7 +201,9 @@ def test_a_waiver_is_never_missing(until):
     assert report.answer.code == ("answer_not_met" if ended else "answer_waived")
     assert report.answer.get("waived") == (None if ended else 1)
     said = (
-        "; the waiver by A expired after 2020-01-01" if ended else ", with 1 accepted by waiver: "
+        "; the waiver by A expired after 2020-01-01"
+        if ended
+        else ", with 1 limit accepted by waiver: "
     )
     assert said in brief(report)
 
@@ -234,11 +236,11 @@ def test_where_scores_share_the_error_their_figure_says_so(leaks, given):
     least, said = lower_text(row.lower), " ".join(brief(report).split())
     if report.policy:
         assert re.search(
-            rf"Without the other scores, '\w+' has an advantage of at least {least}", said
+            rf"Audited without other scores, '\w+' has an advantage of at least {least}", said
         )
     else:
-        assert f"({least} without the other scores)" in said
-    assert "without the other scores" not in brief(alone).lower()
+        assert f"({least} if audited without other scores)" in said
+    assert "without other scores" not in brief(alone).lower()
     assert alone.design.alone is None
 
 

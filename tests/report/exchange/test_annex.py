@@ -207,7 +207,7 @@ def test_the_verdict_says_what_is_waived_assumed_or_not_limited():
     report["policy"][0]["waived"] = WAIVER
     report["verdict"] |= {"status": "waived", "waived": 1, "assuming": "all is well"}
     found = annex(json.dumps(report).encode())["verdict"]
-    assert ", assuming that all is well, with 1 accepted by waiver" in found["says"]
+    assert ", assuming that all is well, with 1 limit accepted by waiver" in found["says"]
     assert "Of a pilot." in found["judged"][0]["why"]
 
     verdicts = annex(stored("rejudged"), stored("shift"))["verdict"]["beside"]
@@ -220,7 +220,7 @@ def test_two_numbers_of_one_quantity_are_explained_as_on_the_page():
     report = json.loads(stored("one_score"))
     report["policy"][0]["lower"] -= 0.01
     unlike = annex(json.dumps(report).encode())["verdict"]["beside"]
-    assert any(text.startswith("The verdict divides the error among its own") for text in unlike)
+    assert any(text.startswith("The limits of the verdict can differ") for text in unlike)
 
 
 def test_a_figure_without_any_number_is_no_report():

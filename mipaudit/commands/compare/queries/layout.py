@@ -31,7 +31,8 @@ _AT_LEAST, _BEST, _ = LIMITS
 _RANKED: Final = (Column("query", "{query:short}"), AXIS, *SHORT_LIMITS)
 _ADVANTAGE: Final = (
     "Advantage, from [{guessing:best} (blind guessing)][0 (none){guessing:unless}] to 1 (sure). "
-    "'At least' holds for some attacker, as in mipaudit estimate except for the order of the rows. "
+    "'At least' holds for some attacker, as in mipaudit estimate, but can differ a little from "
+    "there. "
 )
 
 LAYOUT: Final = Layout(
@@ -47,7 +48,7 @@ LAYOUT: Final = Layout(
             words=3,
             caption=_ADVANTAGE + "Best, 'at most' and place (1 leaks most) are "
             "{design.against:class}.",
-            legend="Advantage, 0 to 1. Place 1 leaks most. Place, best, at most: for "
+            legend="Advantage, 0 to 1. Place 1 leaks most. All but 'at least': for "
             "{design.against:attackers}.",
             short=None,
             picture="intervals",
@@ -124,7 +125,7 @@ LAYOUT: Final = Layout(
             (Column("scores", "{score}"), _AT_LEAST, _BEST),
         ),
         Table(
-            "What that adds to the better of the two alone, for a class of attackers on one score",
+            "How much more two scores reveal together than the better of the two alone",
             "gains",
             (
                 Column("scores", "{score}"),

@@ -31,8 +31,8 @@ _, _AT_MOST = CHANGE_CHECK
 
 LAYOUT: Final = Layout(
     about=(
-        "The old report is {design.baseline:quoted}; {design.confidence:percent} confidence, "
-        "jointly over scores and reports."
+        "The old report is {design.baseline:quoted}; {design.confidence:percent} confidence for "
+        "all scores and reports together."
     ),
     tables=(
         Table(
