@@ -228,5 +228,5 @@ def test_a_missing_site_comes_first_in_an_open_verdict():
         assert settled(found, [missing]) == found
         assert settled(reached, []) == reached
     found = settled(Verdict(status=OPEN, reasons=(Message("increase"),)), [missing])
-    assert told(found.reasons[0]).startswith("the summaries of some sites that chose")
+    assert told(found.reasons[0]).startswith("some sites that chose the score ranges")
     assert found.reasons[1:] == (Message("increase"),)

@@ -106,8 +106,8 @@ LAYOUT: Final = Layout(
             (_CELL, _SPEAKS, Column("", "{axis}"), *_RISK, *_COUNTS),
             words=3,
             caption="[The exposed cells{exposed:said}][The cells nearest to being "
-            "exposed{exposed:unless}]. The confidence holds for all 'at least' and 'at most' "
-            "together.[ ┃ is blind guessing{drawn:said}.]",
+            "exposed{exposed:unless}]. All 'at least' and 'at most' hold at once.[ ┃ is blind "
+            "guessing{drawn:said}.]",
             short=None,
             whole=False,
             axis=("", "guessing"),

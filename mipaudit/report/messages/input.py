@@ -105,9 +105,9 @@ FOUND_IN_INPUT: Final = {
     "{skipped:is|are} left out: {names:text}. Those records are missing, perhaps not by chance: "
     "nothing here covers them.",
     "from_summaries": "Counted elsewhere: {files:count} {files:summary file|summary "
-    "files}{named:bracketed}{by:part}; the rows were not seen here{files:|, and it is taken on "
-    "trust that no record is in two of the files}.",
-    "by_cuts": ", in the score ranges (cuts) of {sites:count} {sites:site|sites}",
+    "files}{named:bracketed}{by:part}; the rows were not seen here{files:|, "
+    "and nobody checked that no record is in two of them}.",
+    "by_cuts": ", by the score ranges of {sites:count} {sites:site|sites}",
     "sites_missing": "! Of the {sites:count} {sites:site|sites} that chose the score ranges "
     "(cuts), {missing:number} {missing:is|are} missing: {names:text}. Nothing here covers these "
     "records, and no policy is met without them. Add what is missing. If no record of a site is in "

@@ -123,9 +123,9 @@ FOUND_IN_RUNS: Final = {
     # Attacks that papers describe.
     "no_loss_bound": "Yeom's bounded-loss attack and limits of the generalization gap need "
     "`loss_bound` B: the largest loss that is possible, known before the audit.",
-    "loss_clipped": "Column {column:quoted}: {losses:count} {losses:loss is|losses are} below 0, "
-    "and {losses:counts|count} as 0, or above the bound, and {losses:counts|count} as the bound. "
-    "The bounded-loss adversary and the gap use the clipped loss.",
+    "loss_clipped": "Column {column:quoted}: {losses:count} {losses:loss|losses} outside 0 to the "
+    "bound {losses:counts|count} as the nearer of the two. The bounded-loss adversary and the gap "
+    "use the clipped loss.",
     "bound_of_these_rows": "Column {column:quoted}: the bound equals the largest loss in the file, "
     "which few records have. If the bound was taken from there, limits of the bounded-loss "
     "adversary and of the gap do not hold.",

@@ -151,8 +151,8 @@ VERDICTS: Final[Texts] = {
     "open_rounded": "scores were rounded because a few rows are stored coarsely, so an upper limit "
     "holds for the rounded scores only; for those the policy limits {waived:kept}",
     "open_sites_missing": Entry(
-        "the summaries of some sites that chose the score ranges are missing, so nothing here "
-        "covers their records; for the other sites the policy limits {waived:kept}",
+        "some sites that chose the score ranges are missing, so nothing here covers their records; "
+        "for the other sites the policy limits {waived:kept}",
         next=("add the summaries of the missing sites", "scale"),
     ),
     "open_parts_skipped": Entry(
@@ -162,8 +162,7 @@ VERDICTS: Final[Texts] = {
     ),
     # Of an answer that is open already.
     "sites_not_covered": Entry(
-        "the summaries of some sites that chose the score ranges are missing, so nothing here "
-        "covers their records",
+        "some sites that chose the score ranges are missing, so nothing here covers their records",
         next=("add the summaries of the missing sites", "scale"),
     ),
 }
