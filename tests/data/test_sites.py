@@ -41,9 +41,7 @@ def test_counts_say_by_whose_cuts_they_are(summaries):
     assert told == {tuple(SiteRows(name=one, n_members=900, n_holdout=800) for one in SHIFTS)}
     whole = mipaudit.estimate(list(summaries.values()), max_advantage=LIMIT)
     assert codes(whole) == {"from_summaries"}
-    assert "by the score ranges of 3 sites" in report_text(whole, width=100).replace(
-        "\n    ", " "
-    )
+    assert "by the score ranges of 3 sites" in report_text(whole, width=100).replace("\n    ", " ")
 
 
 @pytest.mark.parametrize("missing", [["west"], ["north", "west"]])
