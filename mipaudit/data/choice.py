@@ -554,7 +554,7 @@ def no_member_column(parts: Sequence[Part]) -> InputError:
     )
     if len(fields) == 1 and parts[0].blob is not None:
         hint = (
-            "There is only one column. For scores of one class: `members` FILE `holdout` FILE. "
+            "There is only one column. If each file has one class: `members` FILE `holdout` FILE. "
             "For more columns, separate CSV cells by comma, semicolon, tab or bar."
         )
     return InputError(

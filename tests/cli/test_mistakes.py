@@ -22,7 +22,7 @@ MISTAKES = [
     ("records model_0.csv model_1.csv", "If each file is another model, run the command once"),
     ("estimate ids.csv", "For one score per id: --unit-col id"),
     ("estimate long.csv", 'To audit one model alone: --where "model = VALUE".'),
-    ("estimate m.csv h.csv", "For scores of one class: --members FILE --holdout FILE."),
+    ("estimate m.csv h.csv", "If each file has one class: --members FILE --holdout FILE."),
     ("estimate --members m.csv --holdout loss.csv", "the same name in every file"),
     ("estimate three.csv", "Rows of known labels: train 30, val 10, test 20. --member-value train"),
     ("estimate odd.csv", "Say with --member-value which one means member"),

@@ -17,8 +17,8 @@ _PROMISE: Final = (
     "holds{guarantee.epsilon_reason:said}.][ Neighbours: by "
     "{guarantee.adjacency}{guarantee.adjacency_assumed:unless}.][ You did not say which change "
     "the guarantee hides: one record exchanged, or added or removed (`adjacency`). Both readings "
-    "are shown; the harsher one, added or removed, is used "
-    "below{guarantee.adjacency_assumed:said}.]"
+    "are shown. Where only one can be used: added or removed, which allows more to "
+    "leak{guarantee.adjacency_assumed:said}.]"
 )
 _KEPT: Final = (
     "At most: [epsilon at delta {kept.0.delta:number}, {kept.0.epsilon:said}]mu of Gaussian "
@@ -108,7 +108,7 @@ LAYOUT: Final = Layout(
             "in its place{target.baseline:said}.]",
         ),
         Table(
-            "What the counts rule out",
+            "Which epsilon and mu the counts leave possible",
             "refuted.limits",
             (
                 Column("limits", "{method:way}"),

@@ -23,10 +23,10 @@ _CALIBRATED: Final = (
 
 LAYOUT: Final = Layout(
     about=(
-        "The promise: an attacker who sees the release tells whether {protected} was trained on "
-        "with an accuracy of at most {accuracy:exact}: {guessing:exact} by guessing, and eta = "
-        "{eta:number} above that. That is an advantage of {advantage:exact}[, as with differential "
-        "privacy (one record exchanged) at epsilon {equivalent_epsilon:figure}]."
+        "The promise: an attacker who sees the release and says whether {protected} was trained "
+        "on is right with probability at most {accuracy:exact}: {guessing:exact} by guessing, and "
+        "eta = {eta:number} above that. That is an advantage of {advantage:exact}[, as with "
+        "differential privacy (one record exchanged) at epsilon {equivalent_epsilon:figure}]."
     ),
     tables=(
         Table(

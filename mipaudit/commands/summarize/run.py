@@ -289,9 +289,9 @@ def require_cells(cuts: Cuts, least: int) -> None:
             f"Too few rows for counts of {count_text(least)} records or more: "
             f"{count_text(cuts.n_members)} members and {count_text(cuts.n_holdout)} holdout "
             f"records. {rows_enough(least)}.",
-            "Join parts first, or give a smaller `min_cell`. One study alone: run mipaudit "
-            "estimate inside and take its report out; no record and no single score is in it. The "
-            "output checker will ask how many records the figures rest on: "
+            "Join parts first, or give a smaller `min_cell`. If there is only one study: run "
+            "mipaudit estimate where the data are and take its report out; no record and no single "
+            "score is in it. The output checker will ask how many records the figures rest on: "
             f"{count_text(cuts.n_members)} members and {count_text(cuts.n_holdout)} holdout "
             "records.",
         )

@@ -8,7 +8,7 @@ from mipaudit.report.messages.told import Texts, entries
 
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
-    "ANY_KEEPS": "Take the row of your guarantee: each number in it, by itself, keeps",
+    "ANY_KEEPS": "In the row of your kind of guarantee, any one of the numbers keeps",
     "ANY_OF_THESE": "at or below {value:number}:",
     "FOR": " for a sensitivity of {sensitivity:number}",
     "NOISE": "Gaussian noise of standard deviation {noise_sd:number}",
@@ -126,11 +126,11 @@ EPSILON: Final[Texts] = {
     " Another method, taken alone, refutes every epsilon below {lower:figure}[, {worth}].",
     "no_epsilon_refuted": "No epsilon is refuted at delta {delta:number}; that is no evidence of "
     "privacy.",
-    "no_epsilon_certified": "No epsilon is certified: members and holdout of one model are not "
-    "independent trials.[ If each row were an independent trial, epsilon would be at least "
+    "no_epsilon_certified": "No lower limit of epsilon is proven: members and holdout of one model "
+    "are not independent trials.[ If each row were an independent trial, epsilon would be at least "
     "{lower:figure} at delta {delta:number}, from the advantage.]",
     "assumes-gdp": "if the noise is Gaussian",
-    "if-exchangeable": "if rows were trials",
+    "if-exchangeable": "if each row were a trial",
     "if-fair-coins": "if coins were fair",
     "decides": "decides",
     "beside_it": "for comparison",
@@ -178,10 +178,10 @@ EPSILON: Final[Texts] = {
     "{power:percent} of audits ({mechanism:capital} noise).",
     "no_size_would_refute": "If the true epsilon is {true:number}, no size settles the claim.",
     "to_certify": "To prove a lower limit, audit many runs with and without a record (`design` "
-    "independent-runs), or one run with canaries that coins include (`design` one-run).",
+    "independent-runs), or one run with canaries, each included by a coin (`design` one-run).",
     "coins_seen": "Included: {included:count} of {canaries:count} canaries. [Fair "
-    "coins{rate:unless}][Coins with rate {rate:number}] give a count that far off, or further, "
-    "with probability {p:most_figure}.",
+    "coins{rate:unless}][Coins with rate {rate:number}] miss the expected number by as much or "
+    "more with probability {p:most_figure}.",
     # What the limits rest on.
     "runs_alike": "Each run of the mechanism is independent of the others and alike except for the "
     "record: trained anew or drawn anew, with the record or without it.",
@@ -195,16 +195,16 @@ EPSILON: Final[Texts] = {
     "neighbours_of_runs": "Comparing runs with the record to runs without it measures epsilon for "
     "adding or removing a record; comparing one record to another in its place, epsilon for "
     "replacing one (substitution). Nothing is converted: compare only with a claim of that kind.",
-    "neighbours_of_canaries": "Epsilon is that of adding or removing one canary. Nothing is "
-    "converted: compare only with a claim of that kind.",
+    "neighbours_of_canaries": "This epsilon is about adding or removing one canary. Compare it "
+    "only with a claim about adding or removing, not about replacing.",
     "coins_stated": "{RUNS}coin with the stated probability {rate:number}, independent of "
     "everything else.",
     "coins_fair": "{RUNS}fair {ALONE} (`inclusion_rate` states another).",
     "coins_unstated": "{RUNS}{ALONE}, with one probability for all. That probability was not "
     "stated (`inclusion_rate` states it): the limit holds for every probability that fits the "
-    "number of canaries included, at a fiftieth of the error.",
-    "guesses_blind": "Guesses were fixed without looking at the coins: how many in all, and by "
-    "scores of the run's output alone.",
+    "number of canaries included; a fiftieth of the allowed error is spent on that.",
+    "guesses_blind": "Nobody looked at the coins before the number of guesses was fixed, and "
+    "guesses use only scores made from the run's output.",
     "one_model_certifies_nothing": "Nothing is certified. Members and holdout of one model share "
     "that model, and which record is a member was not decided by coins: the rows are no "
     "independent trials of a mechanism, and any other difference between the classes counts as "

@@ -91,9 +91,9 @@ def test_the_promise_adds_up(q, eta, wanted):
 @pytest.mark.parametrize(
     ("protects", "words"),
     [
-        ("every-record", "tells whether any record was"),
-        ("tested-records", "tells whether any of the records that the pairs exchange was"),
-        ("average-record", "tells whether a record picked at random was"),
+        ("every-record", "says whether any record was"),
+        ("tested-records", "says whether any of the records that the pairs exchange was"),
+        ("average-record", "says whether a record picked at random was"),
     ],
 )
 def test_the_promise_names_whom_it_protects(measured, protects, words):
