@@ -221,7 +221,7 @@ BAD = [
     ({"advantage": 0.7, "prior": 0.1}, "advantage", "at least 0.8"),
     ({"accuracy": 0.4}, "accuracy", "at least 0.5"),
     ({"eta": 0.6}, "eta", "at most 0.5"),
-    ({"tpr_at_fpr": (0.001, 0.02)}, "tpr_at_fpr", "from the FPR up to 1"),
+    ({"tpr_at_fpr": (0.001, 0.02)}, "tpr_at_fpr", "from F up to 1"),
     ({"tpr_at_fpr": (0.5, 0)}, "tpr_at_fpr", "the FPR above 0 and below 1"),
     ({"tpr_at_fpr": 0.5}, "tpr_at_fpr", "a true-positive rate and a false-positive rate"),
     ({"tpr": 0.9}, "attack", "--tpr and --fpr"),
