@@ -222,7 +222,7 @@ BAD = [
     ({"accuracy": 0.4}, "accuracy", "at least 0.5"),
     ({"eta": 0.6}, "eta", "at most 0.5"),
     ({"tpr_at_fpr": (0.001, 0.02)}, "tpr_at_fpr", "from F up to 1"),
-    ({"tpr_at_fpr": (0.5, 0)}, "tpr_at_fpr", "the FPR above 0 and below 1"),
+    ({"tpr_at_fpr": (0.5, 0)}, "tpr_at_fpr", "F above 0 and below 1"),
     ({"tpr_at_fpr": 0.5}, "tpr_at_fpr", "a true-positive rate and a false-positive rate"),
     ({"tpr": 0.9}, "attack", "--tpr and --fpr"),
     ({"tp": 9}, "attack", "--tp, --fn, --fp and --tn"),
