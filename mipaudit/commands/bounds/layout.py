@@ -100,8 +100,8 @@ LAYOUT: Final = Layout(
                 Column("Laplace", "{laplace_scale:most_figure}"),
             ),
             caption=_KEPT,
-            legend="[Epsilon (delta {kept.0.delta:number}), {kept.0.epsilon:said}]mu: at most this."
-            " Noise: at least this (sensitivity {kept.0.sensitivity:number}).",
+            legend="The largest [epsilon (delta {kept.0.delta:number}), {kept.0.epsilon:said}]mu; "
+            "the least scale of noise (sensitivity {kept.0.sensitivity:number}).",
             short=None,
             note="[In rows with 'present or absent', success without the record means from a "
             "release made without it; in the other rows, from a release made with another record "
@@ -131,7 +131,7 @@ LAYOUT: Final = Layout(
         ("guessing right", "[{attacker.prior:guessed}]"),
         (
             "certainty",
-            "[of the most revealing output; at 1, one may give a record away{guarantee:said}.]",
+            "[after the most revealing output; 1: it may give a record away{guarantee:said}.]",
         ),
         ("by substitution", "one record is exchanged for another"),
         ("by add-remove", "one record is added or removed"),

@@ -30,7 +30,7 @@ LAYOUT: Final = Layout(
     ),
     tables=(
         Table(
-            "The scale of the noise that keeps the promise, by each calibration",
+            "Any one of these noises, at its scale, keeps the promise",
             "multipliers",
             (_CALIBRATION, _NOISE, Column("scale", "{multiplier:multiple} x {of}")),
             short=None,
@@ -48,8 +48,8 @@ LAYOUT: Final = Layout(
             ),
             caption=_CALIBRATED,
             legend="On {measured.n_splits:count} splits of {measured.n_coordinates:count} "
-            "{measured.n_coordinates:number|numbers}. Total error: root mean square[, in spreads"
-            "{given_units:unless}].",
+            "{measured.n_coordinates:number|numbers}. Total error: root mean square[, in each "
+            "number's spread{given_units:unless}].",
             short=None,
             picture="amounts",
             of="total error",
@@ -91,7 +91,7 @@ LAYOUT: Final = Layout(
             of="mean length of the error of the release",
         ),
         Table(
-            "Less noise than differential privacy with the same kind of noise, where",
+            "Where less noise is needed than for differential privacy by the same kind of noise",
             "multipliers",
             (
                 _CALIBRATION,

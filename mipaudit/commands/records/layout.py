@@ -35,7 +35,7 @@ LAYOUT: Final = Layout(
     ),
     tables=(
         Table(
-            "Groups of records with similar scores: those first that give members away most",
+            "Groups of records with similar scores, first those that most give members away",
             "most_exposed",
             (_POINTS, *_RISK),
             whole=False,

@@ -39,7 +39,8 @@ BOUNDS: Final[Texts] = {
     "what a release does.",
     "success_of_one_step": "With add or remove, the first figure also limits success from a "
     "release without the record.",
-    "bounds_as_tight": "These published bounds are as tight as the figures above: {names:names}.",
+    "bounds_as_tight": "Of the published bounds, these are as low as the figures above: "
+    "{names:names}.",
     "release_not_seen": "The release was not examined: this holds if the guarantee holds.",
     # How a guarantee is read.
     "one_exchanged": "one record exchanged",
@@ -132,7 +133,7 @@ EPSILON: Final[Texts] = {
     "assumes-gdp": "if the noise is Gaussian",
     "if-exchangeable": "if each row were a trial",
     "if-fair-coins": "if coins were fair",
-    "decides": "decides",
+    "decides": "the verdict",
     "beside_it": "for comparison",
     # The same for everybody.
     "promise_broken": "[{worth}, ]the promise that the mechanism is {claimed} is not kept "

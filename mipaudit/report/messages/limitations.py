@@ -170,12 +170,13 @@ _SENTENCES: Final = {
     "accept): the noise is measured on the splits, and the owner answers for the release being one "
     "more of them.",
     "noise_on_average": "eta limits an attacker's accuracy on average over what may be released: a "
-    "single release can still give a record away, with a probability of up to eta divided by the "
-    "smaller of the shares in and out of the training set (2 eta where half is trained on).",
-    "noise_does_not_compose": "The promise does not add up over releases: two releases that are "
-    "each private can together give every record away. The etas of moment, swap and direct noise "
-    "add up only if all releases were fixed before any was seen, with independent noise and the "
-    "same training set. Otherwise use differential privacy.",
+    "single release can still give a record away, with a probability of up to 2 eta if half is "
+    "trained on (in general, eta divided by the smaller of the shares in and out of the training "
+    "set).",
+    "noise_does_not_compose": "The promise is for one release: two releases that are each private "
+    "can together give every record away. The etas of moment, swap and direct noise add up only if "
+    "all releases were fixed before any was seen, with independent noise and the same training "
+    "set. Otherwise use differential privacy.",
     "noise_of_these_records": "The promise is about which of the records at hand were trained on. "
     "It does not cover who is among these records, nor what can be learnt about a person.",
     # Of scores that are made.
@@ -215,9 +216,9 @@ _SENTENCES: Final = {
     "the cells. Each of them gets the risk of the cell that it falls in.",
     "records_pointwise": "Limits named pointwise hold for one cell at a time: among many cells, "
     "some limits will be wrong.",
-    "records_list": "The list of cells names the share of them that is, on average, there by "
-    "mistake at most; of the listed records it may be more. This assumes that "
-    "the counts of different cells are independent, or nearly so.",
+    "records_list": "The list says what share of its cells is there by mistake, on average and at "
+    "most; of the records in it, the share may be larger. This assumes that the counts of "
+    "different cells are independent, or nearly so.",
     "records_groups": "A difference between groups is that of one attack, with the same threshold "
     "for everybody: the best attacks on two groups may differ more, or less. The confidence holds "
     "for one quantity over all groups together, not for several quantities at once.",

@@ -39,12 +39,11 @@ NOISE: Final = {
     "tested_records": "any of the records that the pairs exchange",
     "average_record": "a record picked at random",
     # What must be known for a calibration.
-    "needs_paper": "{of}: the k-th root of the k-th central moment of the release over random "
-    "training sets, half of the records in each; for k = 2, its root mean square distance from its "
-    "mean.",
-    "needs_moment": "{of}: the mean distance of the release from one fixed point of your choice, "
-    "over random training sets; a sigma of a higher order is never smaller, and "
-    "can be used as well.",
+    "needs_paper": "{of}: how far the release varies if random halves of the records are trained "
+    "on: the k-th root of its k-th central moment; for k = 2, its root mean square distance from "
+    "its mean.",
+    "needs_moment": "{of}: the mean distance of the release from a fixed point, such as its mean, "
+    "over random training sets; a sigma of higher order is never smaller, and will do as well.",
     "needs_swap": "{of}: the mean distance that the release moves when one record is exchanged for "
     "another; the largest over records protects every record.",
     "needs_dp": "{of}: the most that any exchange of one record can move the release, for any "
