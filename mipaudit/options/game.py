@@ -39,7 +39,7 @@ CONFIDENCE_OPTION = choice(
 )
 STRICT_OPTION = free(
     "Use confidence limits that are valid for any number of rows, where such exist. The AUC's "
-    "limits stay approximate. With a number as `seed`, all limits are approximate.",
+    "limits stay approximate. With a number as `seed`, strict limits are approximate, too.",
     in_python="Without a `seed`, a fresh one is drawn.",
 )
 DELTA_OPTION = free("The delta that goes with every epsilon.", metavar="D", within=SHARE)

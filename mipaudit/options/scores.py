@@ -102,8 +102,8 @@ class Membership(Options):
         only_with="unit_col",
     )
     rows_are: Literal["independent"] | None = choice(
-        "State that rows are independent (no two are about one person, for instance), although "
-        "rows share an id or come from several files."
+        "State that rows are independent, for instance about different persons, though they "
+        "share an id or come from several files."
     )
 
 
@@ -202,9 +202,9 @@ AGAINST_OPTION = free(
     "(learned)."
 )
 MAX_COPIES_OPTION = free(
-    "Policy: at most N members may appear unchanged in the release (column exact_copy). If you "
-    "leave it out and members are copied, no policy is met, unless about as many holdout records "
-    "are copied: chance then explains it.",
+    "Policy: at most N members may appear unchanged in the release (column exact_copy). Without "
+    "this option, no policy is met if members are copied, unless about as many holdout records "
+    "are copied: the copies can then be chance.",
     within=at_least(0),
 )
 
@@ -331,7 +331,7 @@ def seed_given(value: Given) -> SeedGiven | SeedChoice:
 
 
 CHOSEN_SEED_OPTION: Any = SEED_OPTION.but(
-    "Random seed. It decides which rows only choose the attackers to try (the burn-in). fresh "
+    "Random seed. It picks the burn-in: rows used only to choose which attackers to try. fresh "
     "draws a new seed, which the report records. Default: computed from the scores.",
     metavar="INTEGER|fresh",
     within=None,

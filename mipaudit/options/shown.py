@@ -126,7 +126,7 @@ class Declared(Options):
     author: str | None = _text("The person who is responsible for the report.")
     data_name: str | None = _text("The name of the training data.", recorded_as="data")
     data_subjects: int | None = manner(
-        "How many people, members or not, an attacker may look for. Adds figures for them.",
+        "How many people, members or not, an attacker could be looking for. Adds figures.",
         within=between(1, 10**10),  # more than live
         read=whole_number,
         recorded_as="subjects",

@@ -68,7 +68,7 @@ def explanations() -> dict[str, str]:
                 code,
                 unfilled(entry.sentence),
                 *filter(None, [entry.unsaid]),
-                *(f"Next: {do}: mipaudit help {page}." for do, page in filter(None, [entry.next])),
+                *(f"Next: {do}. See mipaudit help {at}." for do, at in filter(None, [entry.next])),
             ]
         )
         for code, entry in every_entry().items()

@@ -189,7 +189,7 @@ class Walk:
         if self._layout.following:
             return self._filled(self._layout.following)
         what, topic = _next(self._answer) or ("", "")
-        return as_typed(f"{what}: mipaudit help {self._layout.topic or topic}.") if what else ""
+        return as_typed(f"{what}. See mipaudit help {self._layout.topic or topic}.") if what else ""
 
     # What a screenful has besides.
 

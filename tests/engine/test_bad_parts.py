@@ -147,7 +147,7 @@ def test_no_number_of_records_settles_what_files_that_were_skipped_leave_open(pa
         assert {one.records_to_settle for one in found.policy} == {None}
         text = " ".join(brief_report(found, width=80).split())
         assert "records in all" not in text
-        assert "Next: replace the files that cannot be read: mipaudit help scale." in text
+        assert "Next: replace the files that cannot be read. See mipaudit help scale." in text
 
 
 def test_a_comparison_with_a_report_that_lacks_parts_is_not_met(parts):

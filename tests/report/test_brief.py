@@ -342,9 +342,9 @@ def test_a_name_in_backticks_is_not_spelled_as_an_option():
         assert [one for one in lines if "x60" in one and SPELLED.search(one)] == []
 
 
-NEXT = "Next: {}: mipaudit help choose-a-limit."
+NEXT = "Next: {}. See mipaudit help choose-a-limit."
 FOLLOWING = [
-    (0.02, "NOT MET", NEXT.format("reduce the leak; more records will not help")),
+    (0.02, "NOT MET", NEXT.format("cut the leak; more records do not help")),
     (0.4, "INCON", NEXT.format("more records may decide it")),
     (0.99, "MET", ""),
 ]

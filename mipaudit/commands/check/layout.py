@@ -20,7 +20,8 @@ LAYOUT: Final = Layout(
                 Column("tied rows", "{tied_rows:counted}"),
                 Column("infinite", "{infinite:counted}"),
             ),
-            legend="Distinct, repeated: counts of values. Tied row: shares its value with another.",
+            legend="Distinct: different values. Repeated: values of many rows. Tied: shares a "
+            "value.",
             short=None,
         ),
     ),

@@ -215,8 +215,8 @@ places are certain, and how much the advantages differ. The confidence limits of
 hold at the same time. The report also shows what two scores reveal together, and the largest
 advantage. The largest of several figures tends to look too large; its limits correct for that.
 
-You can give JSON reports of estimate instead of scores. The command then says what has surely
-changed from the first report to each of the others.
+Instead of scores, you can give JSON reports of mipaudit estimate. The command then says what has
+surely changed from the first report to each of the others.
 
 \b
 Examples:

@@ -102,8 +102,8 @@ class _Runs(Options):
     tn: int | None = game.TRUE_NEGATIVES_OPTION.but("Runs without the record, guessed right.")
     numerator: NumeratorChoice | None = choice(
         "With counts: use the guesses about runs with the record (member), without it (holdout), "
-        "or all (both). Default: the better of the first two. Because the better is taken, each "
-        "has a higher confidence: 0.975 instead of 0.95.",
+        "or all (both). Default: the better of the first two. To correct for this choice, both "
+        "are computed at a higher confidence: 0.975 instead of 0.95.",
         only_with="tp",
     )
     curve: bool = free("Add epsilon at many deltas. All hold at once.", default=False, flag=None)
@@ -170,7 +170,7 @@ Examples:
       Every epsilon below the limit is refuted at delta 1e-5, with 95% confidence.
   mipaudit epsilon runs.parquet --design independent-runs --claimed-epsilon 1 --delta 0
       Tests a claim: exit code 1 if it is refuted, else 0. Also shows how large the true epsilon
-      must be so that an audit with so many runs refutes the claim in 80 of 100 cases.
+      must be for an audit with as many runs to refute the claim in 80 of 100 cases.
   mipaudit epsilon canaries.csv --design one-run --guesses 200,200
       Guesses that the 200 highest scores were included and the 200 lowest were not.
   mipaudit epsilon canaries.csv --design one-run --claimed-curve dpsgd.csv

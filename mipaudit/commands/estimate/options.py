@@ -30,8 +30,8 @@ class _Sites(Options):
     GROUP = "Input"
 
     without_site: Sequence[str] = choice(
-        "State that the release has no record of this site. Needed if its summary is missing, "
-        "but its cuts file (mipaudit help summarize) was used. Repeat for several.",
+        "State that no record from this site was used for the release. Needed if its summary is "
+        "missing, but its cuts file (mipaudit help summarize) was used. Repeat for several.",
         default=(),
         read=site_names,
     )

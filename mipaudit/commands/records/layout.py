@@ -48,15 +48,15 @@ LAYOUT: Final = Layout(
             "exposure",
             (
                 Column("risk at least", "{low:number}"),
-                Column("members, surely", "{at_least_members:count}"),
-                Column("holdout, surely", "{at_least_holdout:count}"),
+                Column("members, at least", "{at_least_members:count}"),
+                Column("holdout, at least", "{at_least_holdout:count}"),
                 Column("members, best", "{members:count}"),
                 Column("holdout, best", "{holdout:count}"),
             ),
             words=1,
             caption="Records by the risk of their cell: [0 is even chances, {guessing:best} "
             "blind guessing][0 reveals nothing{guessing:unless}], 1 is certain.",
-            legend="How many records are in cells of at least this risk: surely, and as estimated.",
+            legend="Records in cells of this risk or more: at least so many; the best estimate.",
             short=None,
             note="Surely: the lower limit of the cell is that high; best: its best estimate is. "
             "Each row includes the records of the rows above it.",
@@ -106,8 +106,8 @@ LAYOUT: Final = Layout(
             (_CELL, _SPEAKS, Column("", "{axis}"), *_RISK, *_COUNTS),
             words=3,
             caption="[The exposed cells{exposed:said}][The cells nearest to being "
-            "exposed{exposed:unless}]. All 'at least' and 'at most' hold at once.[ ┃ is blind "
-            "guessing{drawn:said}.]",
+            "exposed{exposed:unless}]. The confidence is for the whole table.[ ┃ is "
+            "blind guessing{drawn:said}.]",
             short=None,
             whole=False,
             axis=("", "guessing"),

@@ -33,8 +33,8 @@ class _Sure(Options):
 
     confidence: float = CONFIDENCE_OPTION.but(
         "How often the true value lies between the lower and the upper confidence limit. Must be "
-        "higher than the confidence of an audit that uses this report: the errors of both together "
-        "must stay within what the audit allows.",
+        "higher than the confidence of an audit that uses this report: both together may be "
+        "wrong only as often as the audit.",
         default=0.975,  # half of the error of an audit at 0.95
     )  # half of the error of an audit at 0.95
 

@@ -49,7 +49,7 @@ _PHRASES: Final = {
 
 # What an audit of single records answers and remarks.
 RECORDS: Final[Texts] = {
-    "records_exposed": "- Some records are exposed, as used or as not used: the risk is at least "
+    "records_exposed": "- Some records are exposed, as members or as holdout: the risk is at least "
     "{lower:least} in the riskiest {CELL}{SCALE}{ABOVE}",
     "exposed_as_members_less": "- Some records are exposed: the risk is at least "
     "{of_members:least} in the {CELL} that gives members away most, and at least {lower:least} in "
@@ -74,8 +74,8 @@ RECORDS: Final[Texts] = {
     "nobody_given_away": "No group of records with similar scores is shown to give away whether "
     "its records were used.",
     # Remarks.
-    "risk_of_one_cell": "The risk at the top is the largest of any cell. mipaudit estimate shows "
-    "an average over all records instead.",
+    "risk_of_one_cell": "The first sentence has the largest risk of any cell. mipaudit estimate "
+    "shows an average over all records instead.",
     "in_listed_cells": "For {members:members} and {holdout:holdout} a test finds a risk above "
     "{tau:number}. On average, at most {fdr:percent} of the cells that it "
     "finds are found by mistake.",

@@ -336,7 +336,7 @@ ENTRIES: Final = {
     **entries(
         NOT_KEPT,
         _PHRASES,
-        following=("reduce the leak; more records will not help", "choose-a-limit"),
+        following=("cut the leak; more records do not help", "choose-a-limit"),
     ),
     **entries(OPEN, _PHRASES, following=("more records may decide it", "choose-a-limit")),
     **entries(UNLIMITED, _PHRASES, following=("what may decide it", "choose-a-limit")),

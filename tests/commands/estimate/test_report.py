@@ -236,7 +236,7 @@ def test_where_scores_share_the_error_their_figure_says_so(leaks, given):
     least, said = lower_text(row.lower), " ".join(brief(report).split())
     if report.policy:
         assert re.search(
-            rf"Audited without other scores, '\w+' has an advantage of at least {least}", said
+            rf"Audited alone, '\w+' has an advantage of at least {least}", said
         )
     else:
         assert f"({least} if audited alone)" in said
