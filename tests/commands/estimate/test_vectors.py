@@ -112,7 +112,7 @@ def test_the_report_names_the_vector_and_shares_the_error():
     assert "'d0,d1'" in told(alone.answer)
     assert "d1" not in alone.design.skipped_columns
     assert advantage(both, score="d0,d1").lower < advantage(alone).lower
-    assert any("2 score columns" in told(one) for one in both.limitations)
+    assert any("2 scores at once" in told(one) for one in both.limitations)
 
 
 def test_constant_infinite_and_tied_coordinates():

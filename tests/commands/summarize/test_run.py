@@ -224,7 +224,7 @@ def test_keys_tell_rows_apart_instead_of_positions():
     report = mipaudit.estimate(found)
     assert report.estimates[0].lower > 0.2
     origin = next(one for one in report.findings if one.code == "from_summaries")
-    assert "on trust" in told(origin)
+    assert "nobody checked" in told(origin)
     refused("repeated_keys", mipaudit.summarize, sites[0].assign(key="x"), key_col="key")
 
 
