@@ -48,7 +48,7 @@ LAYOUT: Final = Layout(
             ),
             caption=_CALIBRATED,
             legend="On {measured.n_splits:count} splits of {measured.n_coordinates:count} "
-            "{measured.n_coordinates:number|numbers}. Total error: root mean square[, in each "
+            "{measured.n_coordinates:number|numbers}. Error: root mean square[, in each "
             "number's spread{given_units:unless}].",
             short=None,
             picture="amounts",
