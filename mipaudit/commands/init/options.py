@@ -20,7 +20,7 @@ below it, uses mipaudit.toml. Read the limits and change those that do not fit.
 \b
 Examples:
   mipaudit init
-      Writes mipaudit.toml, for a release to others: if the data cannot decide, exit code 1.
+      Writes mipaudit.toml, for a release to others: audits that cannot decide end with 1.
   mipaudit init --policy synthetic
       The same for a synthetic table: no member's record may appear in the release unchanged.
   mipaudit init --policy research -o research.toml

@@ -85,7 +85,7 @@ class _Tables(Options):
         is_input=True,
     )
     pairs: str | None = choice(
-        "Releases before and after exchanging a record. Columns: pair_id, side; optional: record.",
+        "Releases before and after an exchange: one pair_id, two values of side; optional: record.",
         metavar="PAIRS",
         read=file_path,
         only_with="splits",
@@ -106,7 +106,7 @@ class _Calibration(Options):
         "Confidence of the limits.", default=0.95, within=PROBABILITY, only_with="splits"
     )
     strict: bool = game.STRICT_OPTION.but(
-        "Use limits that hold for any number of splits. Needs more splits.",
+        "Use limits that hold for any number of splits. They are wider.",
         default=False,
         only_with="splits",
         in_python=None,
@@ -162,7 +162,7 @@ Examples:
   mipaudit noise --eta 0.1 --from splits.parquet --strict
       The same, with limits that hold for any number of splits and any release.
   mipaudit noise --eta 0.1 --from splits.csv --apply release.csv -o noised.csv
-      Adds the noise to release.csv. noised.csv.report.json says how the noise was chosen.
+      Writes release.csv with noise to noised.csv, and the report to noised.csv.report.json.
 """
 
     def may_choose(self, calibration: CalibrationKind, protects: Protects) -> bool:
@@ -207,7 +207,7 @@ Examples:
 
 
 _RELEASE: Any = act(
-    "The numbers of the release, to which the noise is added.",
+    "The numbers of the release, to add noise to. `output` gets them, not the report.",
     flag="--apply",
     metavar="RELEASE",
     read=file_path,

@@ -227,7 +227,7 @@ class _Tables(Options):
         flag="--metric/--distance-metric",
     )
     scale: Scale = choice(
-        "Divide differences by the range of the middle 90% of a column's numbers, or of all.",
+        "Divide differences by a column's range: that of its middle 90% (robust), or all.",
         default="robust",
         flag="--scale/--number-scale",
     )

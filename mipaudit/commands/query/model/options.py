@@ -63,7 +63,7 @@ class _Model(Options):
 class LossesOptions(_Model, Recorded):
     """The outputs of a model, and the scores to make of them."""
 
-    HELP = """Make scores from a model's probabilities, or from its outputs before them (logits).
+    HELP = """Make scores from a model's probabilities, or from its logits (raw outputs).
 
 Writes scores of every record: loss, confidence, entropy, modified entropy (Song and Mittal),
 margin, and whether the model is right (see mipaudit help model-outputs). With a reference model,
@@ -171,13 +171,13 @@ class LiraOptions(_Shadow, _Lira, Recorded):
     HELP = """Make the likelihood-ratio score (LiRA) from shadow models.
 
 Shadow models are models like yours (the target), trained on random parts of the records. A model's
-confidence is the probability that it gives to a record's true class. The score lira_online compares
-the target's confidence with those of two groups of shadow models: trained with the record, and
-without it. lira_offline uses only the second group (Carlini et al., 2022). Use the file with
-estimate, attack or records.
+confidence is the probability p that it gives to a record's true class. lira_online compares the
+target's confidence with those of two groups of shadow models: trained with the record, and without
+it. lira_offline uses only the second group (Carlini et al., 2022). Then run mipaudit estimate.
 
-A file is .npy, .npz, CSV or Parquet. The file of --shadow has a confidence for each model and
-record. --inclusion has the same shape: 1 where a model was trained with a record, else 0.
+A file is .npy, .npz, CSV or Parquet. The file of --shadow has a number for each model and record:
+phi = log(p / (1-p)), or what --values says. --inclusion has the same shape: 1 where a model was
+trained with a record, else 0.
 
 \b
 Examples:
@@ -188,7 +188,7 @@ Examples:
   mipaudit query lira --shadow p.npz --values probability -o lira.csv
       The archive has probabilities p of the true class, not phi = log(p / (1-p)).
   mipaudit query lira --shadow shadows.npz --variance per-record -o lira.csv
-      Estimates for each record how far confidences vary. This needs many shadow models.
+      For each record, estimates how far confidences vary. This needs many shadow models.
 """
 
     def check(self) -> None:
