@@ -59,12 +59,12 @@ _UNSEEN: Final = {
 }
 # Likewise, with the reasons that stand first where the limits leave the verdict open anyhow.
 _UNSETTLED: Final = {COPIES: "copies_not_accepted", SITES_MISSING: "sites_not_covered"}
-_ASSUMED: Final = (
-    (ROWS_TAKEN, "rows with the same id, or of equal files, are independent"),
-    (SITES_LEFT_OUT, "no record of a site that was left out is in the release"),
-)
+_ASSUMED: Final = {
+    ROWS_TAKEN: "rows with the same id, or of equal files, are independent",
+    SITES_LEFT_OUT: "no record of a site that was left out is in the release",
+}
 # The codes of all that a verdict weighs, or is told with.
-WEIGHED: Final = frozenset({LEFT_OUT, *_UNSEEN, *dict(_ASSUMED)})
+WEIGHED: Final = frozenset({LEFT_OUT, *_UNSEEN, *_ASSUMED})
 # Why what is met by the limits is open: among the reasons of such a verdict is one of these.
 WITHHELD: Final = frozenset({INCOMPLETE, *_UNSEEN.values()})
 
@@ -234,7 +234,7 @@ def settled(verdict: Verdict, findings: Sequence[Finding], checks: Sequence[Chec
     codes = {found.code for found in findings}
     if limits_copies(checks):
         codes.discard(COPIES)
-    told = [verdict.assuming, *(words for code, words in _ASSUMED if code in codes)]
+    told = [verdict.assuming, *(words for code, words in _ASSUMED.items() if code in codes)]
     verdict = replace(verdict, assuming=" and that ".join(filter(None, told)) or None)
     reasons = [reason for code, reason in _UNSEEN.items() if code in codes]
     if verdict.status in {"met", "waived"} and reasons:
