@@ -45,7 +45,8 @@ _COMPARED_FILES: Final = (
 )
 _SEVERAL: Final = 3  # files; two may be the members and the holdout
 _ONE_AUDIT: Final = 'If the file holds several audits, take one: `where` "COLUMN = VALUE".'
-_INDEPENDENT: Final = "If rows are independent: `rows_are` independent (verdicts note your claim)."
+_ON_YOUR_WORD: Final = "`rows_are` independent (verdicts will state that you said so)."
+_INDEPENDENT: Final = f"If the rows are independent: {_ON_YOUR_WORD}"
 
 
 def check_ids(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ...]:
@@ -340,7 +341,7 @@ def _equal_parts(seen: Iterable[tuple[bytes, Hashes]]) -> tuple[InputError, Find
         f"Some files ({copies:,} of {parts:,}) repeat the rows of another in the same order. Their "
         "rows are not new records, so no limit would hold.",
         'Leave the copies out. If they are several audits, take one: `where` "COLUMN = VALUE". If '
-        "they are other records: `rows_are` independent (verdicts will state that you said so).",
+        f"they are other records: {_ON_YOUR_WORD}",
     )
     return refused, taken
 
