@@ -198,8 +198,7 @@ AGAINST_OPTION = free(
     "The attackers that the policy must withstand: those who use one cut-off (thresholds), one "
     "score range (intervals-1), up to four (intervals-4), 16 equally filled ranges (bins-16), or "
     "anything (any). For scores of several numbers: those who look at combinations of ranges "
-    "(product-grid), or use one cut-off on one number that a trained program makes of them "
-    "(learned)."
+    "(product-grid), or use a cut-off on one number that a program learns from them (learned)."
 )
 MAX_COPIES_OPTION = free(
     "Policy: at most N members may appear unchanged in the release (column exact_copy). Without "

@@ -95,8 +95,8 @@ LAYOUT: Final = Layout(
             "membership advantage",
             "how well a right guess reveals membership to somebody who knows the true value",
         ),
-        ("right for members", "share of the members whose attribute was guessed right"),
-        ("right for holdout", "the same for holdout records: what can be guessed about everybody"),
+        ("right of members", "share of the members whose attribute was guessed right"),
+        ("right of holdout", "the same for holdout records: what can be guessed about everybody"),
     ),
     cases=(Cases("policy", "attribute", "{quantity:status} {limit:number}", "{reason}"),),
 )

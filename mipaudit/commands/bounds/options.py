@@ -180,9 +180,7 @@ class _Guarantee(Options):
         only_with="randomized_response",
     )
     dp_sgd: Mapping[str, float] | None = free(
-        "DP-SGD. Each record is in a step with probability q (Poisson sampling).",
-        metavar="noise_multiplier=,q=,steps=",
-        read=_dp_sgd,
+        "DP-SGD, Poisson sampling at rate q.", metavar="noise_multiplier=,q=,steps=", read=_dp_sgd
     )
     compose: Sequence[tuple[str, Mapping[str, float]]] = free(
         "The guarantee of one part of the release; repeat for each. KIND: gaussian, laplace, "
@@ -228,7 +226,7 @@ class _Target(Options):
         "right, if a share B is right without it.",
         metavar="S@B",
         read=_success_at,
-        within=Range(_beside_guessing, "S from B up to 1; B above 0 and below 1"),
+        within=Range(_beside_guessing, "a share S from B up to 1; B above 0 and below 1"),
     )
     gaussian_noise_for: Mapping[str, float] | None = free(
         "Target: this guarantee, by Gaussian noise on a result of that `sensitivity`.",
@@ -240,7 +238,11 @@ class _Target(Options):
         metavar="T@F",
         read=operating_point,
         # Random guessing reaches TPR = FPR.
-        within=Range(_beside_guessing, "T from F up to 1; F above 0 and below 1", meant=swapped),
+        within=Range(
+            _beside_guessing,
+            "a TPR from the FPR up to 1, the FPR above 0 and below 1",
+            meant=swapped,
+        ),
     )
 
 

@@ -20,8 +20,7 @@ LAYOUT: Final = Layout(
                 Column("tied rows", "{tied_rows:counted}"),
                 Column("infinite", "{infinite:counted}"),
             ),
-            legend="Distinct: different values. Repeated: values of many rows. Tied: shares a "
-            "value.",
+            legend="Distinct: different values. Repeated: values of many rows. Tied: shared value.",
             short=None,
         ),
     ),

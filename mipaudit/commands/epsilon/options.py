@@ -103,7 +103,7 @@ class _Runs(Options):
     numerator: NumeratorChoice | None = choice(
         "With counts: use the guesses about runs with the record (member), without it (holdout), "
         "or all (both). Default: the better of the first two. To correct for this choice, both "
-        "are computed at a higher confidence: 0.975 instead of 0.95.",
+        "are computed at a higher confidence, such as 0.975 instead of 0.95.",
         only_with="tp",
     )
     curve: bool = free("Add epsilon at many deltas. All hold at once.", default=False, flag=None)

@@ -47,7 +47,7 @@ LAYOUT: Final = Layout(
             "Records by the risk of their cell",
             "exposure",
             (
-                Column("risk at least", "{low:number}"),
+                Column("risk from", "{low:number}"),
                 Column("members, at least", "{at_least_members:count}"),
                 Column("holdout, at least", "{at_least_holdout:count}"),
                 Column("members, best", "{members:count}"),
@@ -58,7 +58,7 @@ LAYOUT: Final = Layout(
             "blind guessing][0 reveals nothing{guessing:unless}], 1 is certain.",
             legend="Records in cells of this risk or more: at least so many; the best estimate.",
             short=None,
-            note="Surely: the lower limit of the cell is that high; best: its best estimate is. "
+            note="At least: the lower limit of the cell is that high; best: its best estimate is. "
             "Each row includes the records of the rows above it.",
         ),
         OPEN_LIMITS,

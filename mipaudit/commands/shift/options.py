@@ -54,7 +54,7 @@ Give a table of members and a table of holdout records, with their features as c
 tables differ, an attack on the model can succeed although the model leaks nothing. The report says
 how well an attacker can tell the tables apart (the blind advantage: 0 is a coin toss, 1 is always
 right). It names the columns that differ, and counts records and people that are in both tables.
-If you give this report to estimate --blind, only a leak beyond it counts against the model.
+Given this report, estimate --blind counts only a leak beyond this difference against the model.
 
 \b
 Examples:

@@ -48,7 +48,7 @@ class _Cells(Options):
         within=Range(lambda priors: all(0 < p < 1 for p in priors), "each above 0 and below 1"),
         read=numbers,
     )
-    strict: bool = STRICT_OPTION.but("Test the limits of `strict`.", default=False, in_python=None)
+    strict: bool = STRICT_OPTION.but("Test strict limits instead.", default=False, in_python=None)
 
 
 class _Run(Options):

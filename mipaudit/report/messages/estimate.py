@@ -119,8 +119,7 @@ ESTIMATE: Final[Texts] = {
     "more often",
     # Remarks.
     "error_shared": "Audited [alone{among:said}][for this figure alone{alone_of_all:said}], "
-    "{score:quoted} has an advantage of at least "
-    "[{alone:least}][{alone_of_all:least}].",
+    "{score:quoted} has an advantage of at least [{alone:least}][{alone_of_all:least}].",
     "verdict_shares_error": "~ The limits of the verdict can differ a little from those in the "
     "tables, because other limits have to hold together there.",
     "auc_implies": "~ The AUC of {score:quoted} is at least {lower:least}, above chance. It "

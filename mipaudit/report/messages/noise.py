@@ -30,8 +30,8 @@ _PHRASES: Final = {
 NOISE: Final = {
     "noise_not_needed": "Every release keeps this promise: no noise is needed.",
     "noise_for_any_data": "{mechanism:capital} noise of scale {multiplier:multiple} x {of} keeps "
-    "eta = {eta:number} for any data. Measured on random halves of your data, less may "
-    "be enough.",
+    "eta = {eta:number} for any data. Measured on random halves of your data, less may be "
+    "enough.",
     "noise_of_splits": "{mechanism:capital} noise keeps eta = {eta:number} at scale "
     "{scale:most_figure} in the units of its shape, {shape} (calibration: {calibration}).",
     "no_noise_keeps": "No calibration of these splits keeps the promise.",

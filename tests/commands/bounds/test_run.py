@@ -145,7 +145,7 @@ def test_the_harsher_reading_is_used_where_nobody_said_which(asked):
     assert unsaid.other_readings == (said.attacker,)
     assert (unsaid.bounds, unsaid.curves) == (said.bounds, said.curves)
     words = " ".join(report_text(unsaid, width=80).split())
-    assert "added or removed, which allows more to leak" in words
+    assert "only one can be used: added or removed, which allows more to leak" in words
 
 
 EXTREMES = [
@@ -221,8 +221,8 @@ BAD = [
     ({"advantage": 0.7, "prior": 0.1}, "advantage", "at least 0.8"),
     ({"accuracy": 0.4}, "accuracy", "at least 0.5"),
     ({"eta": 0.6}, "eta", "at most 0.5"),
-    ({"tpr_at_fpr": (0.001, 0.02)}, "tpr_at_fpr", "from F up to 1"),
-    ({"tpr_at_fpr": (0.5, 0)}, "tpr_at_fpr", "F above 0 and below 1"),
+    ({"tpr_at_fpr": (0.001, 0.02)}, "tpr_at_fpr", "from the FPR up to 1"),
+    ({"tpr_at_fpr": (0.5, 0)}, "tpr_at_fpr", "the FPR above 0 and below 1"),
     ({"tpr_at_fpr": 0.5}, "tpr_at_fpr", "a true-positive rate and a false-positive rate"),
     ({"tpr": 0.9}, "attack", "--tpr and --fpr"),
     ({"tp": 9}, "attack", "--tp, --fn, --fp and --tn"),
