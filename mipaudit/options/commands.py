@@ -102,7 +102,7 @@ _PLAIN: Any = {**_FIXED, "shown": _UNJUDGED}
 # In the order in which they are listed.
 TABLE: Final = (
     _answers("estimate", "Measure how well scores reveal who was in the training data.", _AUDIT),
-    _runs("records", "Show how exposed each record is, and each group.", _AUDIT),
+    _runs("records", "Show how exposed each record and each group is.", _AUDIT),
     _runs("epsilon", "Find promises of differential privacy that the data refute.", _AUDIT),
     _answers("compare", "Show which of several scores leaks most, and by how much.", _AUDIT),
     _answers("attack", "Show what published attacks achieve on a score.", _AUDIT),

@@ -39,7 +39,7 @@ CONFIDENCE_OPTION = choice(
 )
 STRICT_OPTION = free(
     "Use confidence limits that are valid for any number of rows, where such exist. The AUC's "
-    "limits stay approximate. With a number as `seed`, strict limits are approximate, too.",
+    "limits stay approximate. With a number as `seed`, all limits are approximate.",
     in_python="Without a `seed`, a fresh one is drawn.",
 )
 DELTA_OPTION = free("The delta that goes with every epsilon.", metavar="D", within=SHARE)
@@ -58,8 +58,8 @@ FALSE_NEGATIVES_OPTION = count("Members that the attack did not call members.")
 FALSE_POSITIVES_OPTION = count("Holdout records that the attack called members.")
 TRUE_NEGATIVES_OPTION = count("Holdout records that the attack did not call members.")
 ADJACENCY_OPTION = free(
-    "Which change of the data the claim hides: that one record is replaced by another "
-    "(substitution), or that one record is added or removed (add-remove)."
+    "Which change the claim hides: one record is replaced by another (substitution), or one is "
+    "added or removed (add-remove)."
 )
 
 
@@ -91,13 +91,13 @@ class Neighbours(Options):
     adjacency: Literal["substitution", "add-remove"] | None = ADJACENCY_OPTION
 
 
-MEMBERS_OPTION = reads("The members' scores; give `holdout` too.")
-HOLDOUT_OPTION = reads("The holdout records' scores; give `members` too.")
+MEMBERS_OPTION = reads("The members' scores. Needs `holdout`.")
+HOLDOUT_OPTION = reads("The holdout records' scores. Needs `members`.")
 SYNTHETIC_OPTION = reads("The synthetic records that were released.")
 REFERENCE_OPTION = reads("Other records from the members' source, for density and classifier.")
 CLAIMED_CURVE_OPTION = free(
     "Test a claim given as a table: for each false-positive rate (column fpr), the highest "
-    "true-positive rate of any attacker (column tpr). Also a file from bounds `curve`.",
+    "true-positive rate of any attacker (column tpr). bounds `curve` writes one.",
     is_input=True,
     in_python="Or a pair of sequences, FPR and TPR.",
 )
@@ -109,7 +109,7 @@ COLUMNS_OPTION = choice(
 )
 IGNORE_OPTION = choice("Columns to leave out.", metavar="COL,COL", read=column_list, repeated=True)
 BY_OPTION = free(
-    "Columns whose values make the groups: one for each combination. Quote a name that has a "
+    "Columns whose values make the groups, one for each combination. Quote a name that has a "
     "comma: '\"a,b\"'.",
     metavar="COL,COL",
     read=column_list,
@@ -166,12 +166,13 @@ class Stores(Options):
     GROUP = "Input"
 
     allow_scheme: Sequence[str] = act(
-        "Also read NAME:// addresses, such as sftp://, if package fsspec can. Repeat for several.",
+        "Also read NAME:// addresses, such as sftp://, through package fsspec. Repeat for several.",
         default=(),
     )
     anonymous: bool = manner("Read public s3://, gs://, az:// without credentials.", default=False)
     store_timeout: str | None = manner(
-        "How long an address such as s3:// may keep silent. [default: 30]", metavar="SECONDS"
+        "How long to wait for an answer from an address such as s3://. [default: 30]",
+        metavar="SECONDS",
     )
 
 

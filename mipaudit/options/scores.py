@@ -69,8 +69,8 @@ class ScoreColumns(Options):
     """Which columns are scores."""
 
     score_col: Sequence[str] = choice(
-        "A column to audit as a score. Repeat the option for several scores. Columns joined by "
-        "commas (d1,d2) make one score of several numbers. Default: found by name and type.",
+        "A column to audit as a score. Repeat for several. Columns joined by commas (d1,d2) make "
+        "one score of several numbers. Default: found by name and type.",
         default=(),
         recorded_as="score_columns",
     )
@@ -85,25 +85,25 @@ class Membership(Options):
         "The membership column. Default: found by name.", first=True, recorded_as="member_column"
     )
     member_value: str | None = choice(
-        "The membership column's value for members. All other rows are holdout.", metavar="VALUE"
+        "The value that marks members in the membership column. All other rows are holdout.",
+        metavar="VALUE",
     )
     where: str | None = choice(
         "Read only the rows whose column COL has this value.", metavar='"COL = VALUE"', near=True
     )
     unit_col: str | None = choice(
-        "The column that says which person a row is about. Each person counts once, as a member "
-        "or as holdout.",
+        "The column that says which person a row is about. Each person counts once.",
         first=True,
         recorded_as="unit_column",
     )
     unit_rows: UnitRule | None = choice(
         "With `unit_col`: how a person's rows become one score. Choose before you see results. "
-        "Default: one, which takes one of the rows.",
+        "Default: one of the rows (one).",
         only_with="unit_col",
     )
     rows_are: Literal["independent"] | None = choice(
-        "State that rows are independent, for instance about different persons, though they "
-        "share an id or come from several files."
+        "State that rows are independent, for instance about different persons, though they share "
+        "an id or come from several files."
     )
 
 
@@ -114,8 +114,8 @@ class Columns(ScoreColumns, Membership):
 
     key_col: str | None = KEY_COLUMN_OPTION
     nan: NanPolicy = choice(
-        "If a score is missing: stop (error), count all missing scores as one value (category), "
-        "or drop their rows (drop).",
+        "If scores are missing: stop (error), count them as one value (category), or drop their "
+        "rows (drop).",
         default="error",
     )
 
@@ -131,16 +131,13 @@ class Discreteness(Options):
     GROUP = "Statistics"
 
     discrete: bool = choice(
-        "State that the score can take only few values, and that this file has all of them. The "
-        "report then also shows an upper confidence limit that holds for every attacker.",
+        "State that the score can take only few values, and that this file has all of them. Adds "
+        "an upper confidence limit that holds for every attacker.",
         default=False,
     )
 
 
-MEMBER_SIDE_OPTION = choice(
-    "Whether members score high or low. auto finds out. The true-positive rate at a fixed "
-    "false-positive rate (TPR at FPR) depends on it."
-)
+MEMBER_SIDE_OPTION = choice("Whether members score high or low. auto finds out.")
 
 
 class Sides(Options):
@@ -197,13 +194,12 @@ MAX_ADVANTAGE_OPTION = free("Policy: the advantage must be at most X.")
 AGAINST_OPTION = free(
     "The attackers that the policy must withstand: those who use one cut-off (thresholds), one "
     "score range (intervals-1), up to four (intervals-4), 16 equally filled ranges (bins-16), or "
-    "anything (any). For scores of several numbers: those who look at combinations of ranges "
-    "(product-grid), or use a cut-off on one number that a program learns from them (learned)."
+    "anything (any). For scores of several numbers: combinations of ranges (product-grid), or a "
+    "cut-off on a number learned from them (learned)."
 )
 MAX_COPIES_OPTION = free(
     "Policy: at most N members may appear unchanged in the release (column exact_copy). Without "
-    "this option, no policy is met if members are copied, unless about as many holdout records "
-    "are copied: the copies can then be chance.",
+    "this option, no policy is met if members are copied, unless chance can explain the copies.",
     within=at_least(0),
 )
 
@@ -242,7 +238,7 @@ class ListedPolicy(Options):
         read=partial(listed, "waivers"),
     )
     on_inconclusive: Literal["fail", "review", "pass"] = choice(
-        "Exit code when the report says inconclusive: 1 (fail), 3 (review) or 0 (pass).",
+        "Exit code if the verdict is inconclusive: 1 (fail), 3 (review) or 0 (pass).",
         default="review",
         needs_word=lambda given: given == "pass",
     )
@@ -330,14 +326,14 @@ def seed_given(value: Given) -> SeedGiven | SeedChoice:
 
 
 CHOSEN_SEED_OPTION: Any = SEED_OPTION.but(
-    "Random seed. It picks the burn-in: rows used only to choose which attackers to try. fresh "
-    "draws a new seed, which the report records. Default: computed from the scores.",
+    "Random seed. fresh draws a new one, which the report records. Default: computed from the "
+    "scores.",
     metavar="INTEGER|fresh",
     within=None,
     read=seed_given,
 )
 JOBS_OPTION = manner(
-    "Number of workers. The results do not depend on it. Default: one per processor.",
+    "Number of workers. It changes no result. Default: one per processor.",
     within=at_least(1),
 )
 
@@ -432,10 +428,10 @@ class Engines(Work):
     GROUP = "Work"
 
     engine: Literal["auto", "threads", "processes", "dask"] = act(
-        "What computes: threads, processes or a Dask cluster. The results do not depend on it.",
+        "What does the work. It changes no result.",
         default="auto",
     )
-    scheduler: str | None = act("Address of the Dask scheduler to use.", metavar="tcp://HOST:PORT")
+    scheduler: str | None = act("The address of a Dask scheduler.", metavar="tcp://HOST:PORT")
     executor: "Executor | None" = act("An executor for the work, as of a cluster.", flag=None)
 
     def check(self) -> None:
@@ -463,7 +459,7 @@ class BadParts(Options):
     GROUP = "Input"
 
     on_bad_part: Literal["error", "skip"] = choice(
-        "If a file cannot be read: stop (error), or leave the file out and name it (skip). If a "
-        "file is left out, no policy is met.",
+        "If a file cannot be read: stop (error), or leave it out (skip). If a file is left out, "
+        "no policy is met.",
         default="error",
     )

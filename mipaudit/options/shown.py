@@ -29,9 +29,8 @@ CURVE_OPTION = act(
     recorded=True,
 )
 QUIET_OPTION = manner(
-    "Print only the answer, in at most 120 characters, and no progress. Warnings still go to the "
-    "error output (stderr), in lines that begin with !. Settings that you may not know of, from a "
-    "policy file elsewhere or from the environment, are named there too.",
+    "Print only the answer, in at most 120 characters. Warnings still go to the error output "
+    "(stderr).",
     flag="-q/--quiet",
 )
 FORMAT_OPTION = act(
@@ -106,7 +105,7 @@ class Said(Quiet):
 
     GROUP = "Output"
 
-    verbose: bool = manner("More details, also about errors.", default=False, flag="-v/--verbose")
+    verbose: bool = manner("Show more details, also of errors.", default=False, flag="-v/--verbose")
 
 
 _NAME: Final = Range(lambda name: 0 < len(name) <= 200, "1 to 200 characters long")  # noqa: PLR2004
@@ -123,10 +122,10 @@ class Declared(Options):
 
     title: str | None = _text("The report's title. Default: the names of the input.", within=_NAME)
     release_name: str | None = _text("The name and version of the release.", recorded_as="release")
-    author: str | None = _text("The person who is responsible for the report.")
+    author: str | None = _text("The person responsible for the report.")
     data_name: str | None = _text("The name of the training data.", recorded_as="data")
     data_subjects: int | None = manner(
-        "How many people, members or not, an attacker could be looking for. Adds figures.",
+        "How many people an attacker could be looking for, members or not. Adds figures.",
         within=between(1, 10**10),  # more than live
         read=whole_number,
         recorded_as="subjects",
@@ -182,7 +181,7 @@ class _Digest(Options):
     GROUP = "Output"
 
     sha256: bool = act(
-        "With `output` FILE, also write its checksum to FILE.sha256, for sha256sum -c.",
+        "With `output` FILE, also write its checksum to FILE.sha256.",
         default=True,
         off="--no-sha256",
     )
@@ -207,7 +206,9 @@ class RequirePolicy(Options):
 
     GROUP = "Policy"
 
-    require_policy: bool = manner("Exit with 2 if no policy limit or claim is set.", default=False)
+    require_policy: bool = manner(
+        "Exit with 2 if neither a policy limit nor a claim is set.", default=False
+    )
 
 
 class Shown(Written, Said):

@@ -96,4 +96,4 @@ def test_without_credentials_a_bucket_is_asked_for_only_where_that_is_said(
 
 def test_the_help_says_how_long_a_store_is_waited_for(mipaudit):
     shown = " ".join(mipaudit("estimate", "--help").stdout.split())
-    assert f"may keep silent. [default: {DEFAULT_SECONDS:g}]" in shown
+    assert f"such as s3://. [default: {DEFAULT_SECONDS:g}]" in shown

@@ -17,18 +17,20 @@ class _Attack(Sides):
     loss_bound: float | None = choice(
         "Losses above X count as X. The bounded-loss attack needs this.", within=above(0)
     )
-    mean_loss: float | None = choice("The mean loss of the members, as published.", within=FINITE)
+    mean_loss: float | None = choice("The published mean loss of the members.", within=FINITE)
     sigma_members: float | None = choice(
-        "The spread of the members' residuals (standard error), as published.",
+        "The published spread (standard error) of the members' residuals.",
         within=NOT_NEGATIVE,
         only_with="residuals",
     )
     sigma_holdout: float | None = choice(
-        "The same of the holdout records' residuals.", within=NOT_NEGATIVE, only_with="residuals"
+        "The published spread of the holdout records' residuals.",
+        within=NOT_NEGATIVE,
+        only_with="residuals",
     )
     by: Sequence[str] = BY_OPTION.but("Use one threshold per value of these columns.", default=())
     min_cell: int = MIN_CELL_OPTION.but(
-        "Show nothing based on fewer members or fewer holdout records than this.", default=10
+        "Show nothing based on fewer members or holdout records than this.", default=10
     )
 
     def check(self) -> None:
@@ -61,12 +63,9 @@ class AttackOptions(Scores, Classes, Columns, _Attack, AdvantageLimit, Seeded, W
     HELP = """Show what published attacks achieve on a score.
 
 The advantage of an attack says how well it guesses who is a member: 0 is a coin toss, 1 is always
-right. Shows the advantage of each attack and of the best attacker, with confidence limits. The page
-mipaudit help named-attacks lists the attacks, such as those of Yeom et al. and LOGAN. Also shows
-the generalization gap: the mean loss of holdout records minus that of members.
-
-If an attack must learn a threshold, it learns on one part of the rows (the burn-in), and is judged
-on the other part. All scores are held in memory.
+right. The report shows the advantage of each attack and of the best attacker, with confidence
+limits. mipaudit help named-attacks explains the attacks. The report also shows the generalization
+gap: the mean loss of holdout records minus that of members.
 
 \b
 Examples:
@@ -77,10 +76,10 @@ Examples:
   mipaudit attack residuals.csv --residuals
       The scores are residuals: the true value minus the predicted one. Learns their spread.
   mipaudit attack residuals.csv --residuals --sigma-members 1.2 --sigma-holdout 1.5
-      Uses published spreads (standard errors), so that no attack must learn them from the rows.
+      Uses published spreads (standard errors) instead.
   mipaudit attack groups.parquet --score-col loss --by sex
       Uses a threshold for each value of sex, and shows what it achieves there.
   mipaudit attack scores.parquet --max-advantage 0.1
-      A policy on these attacks: exit code 0 if all surely stay below, 1 if one of them or the
-      best attacker is surely above, else 3. After code 0, another attacker may still be above.
+      A policy: exit code 0 if all these attacks surely stay below, 1 if one of them or the best
+      attacker is surely above, else 3. Code 0 does not cover other attacks.
 """

@@ -17,9 +17,9 @@ class CheckOptions(_Data, Classes, Columns, BadParts, Seeded, Engines):
 
     HELP = """Show what is in a score file, and whether it can be audited.
 
-Shows which columns an audit would use, how many members and holdout records there are, how often
-scores repeat, and what else to know before an audit. The exit code is 0 if the file can be
-audited, else 2, and the error says why. No value from the data is ever printed.
+The report shows which columns an audit would use, how many members and holdout records there are,
+and how often scores repeat. The exit code is 0 if the file can be audited, else 2. No value from
+the data is ever printed.
 
 \b
 Examples:

@@ -103,7 +103,7 @@ def query_names(inputs: Sequence[tuple[str, Sequence[str]]]) -> list[list[str]]:
 class _Several(Options):
     scores: Sequence[Data] = reads(
         "Score files, folders, patterns, or - for standard input; or reports of estimate (.json). "
-        "Write NAME=PATH to name a file.",
+        "NAME=PATH names a file.",
         default=(),
         flag="SCORES...",
         in_python="Or data frames, Arrow tables, or reports that estimate returned.",
@@ -210,13 +210,12 @@ class CompareOptions(
     HELP = """Show which of several scores leaks most, and by how much.
 
 The advantage of a score says how well an attacker who sees it guesses who is a member: 0 is a coin
-toss, 1 is always right. The report puts the scores in order of their advantage, and says which
-places are certain, and how much the advantages differ. The confidence limits of all differences
-hold at the same time. The report also shows what two scores reveal together, and the largest
-advantage. The largest of several figures tends to look too large; its limits correct for that.
+toss, 1 is always right. The report puts the scores in order of their advantage. It says which
+places are certain, how much the advantages differ, and what two scores reveal together. The
+confidence limits of all differences hold at the same time.
 
 Instead of scores, you can give JSON reports of mipaudit estimate. The command then says what has
-surely changed from the first report to each of the others.
+surely changed since the first report.
 
 \b
 Examples:
@@ -231,8 +230,7 @@ Examples:
       3 if inconclusive.
   mipaudit compare old.json new.json --max-increase 0.05
       Two reports of estimate: exit code 0 if every score leaks at most 0.05 more in the new
-      report, 1 if one leaks more, 3 if inconclusive. Comparing the score files is more
-      precise.
+      report, 1 if one leaks more, 3 if inconclusive. Comparing score files is more precise.
 """
 
 

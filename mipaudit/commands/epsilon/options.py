@@ -83,7 +83,7 @@ class _Certifying(Options):
         only_with="claimed_epsilon",
     )
     assume_gdp: bool = choice(
-        "Add a limit of epsilon (gdp) that is valid only if Gaussian noise protects the release.",
+        "Add a limit (gdp) that is valid only if Gaussian noise protects the release.",
         default=False,
     )
 
@@ -92,8 +92,7 @@ class _Runs(Options):
     GROUP = "Independent runs"
 
     method: MethodName = choice(
-        "Independent runs: the method. conditional assumes nothing about noise; gdp needs "
-        "`assume_gdp`.",
+        "The method. conditional assumes nothing about noise. gdp needs `assume_gdp`.",
         default="conditional",
     )
     tp: int | None = game.TRUE_POSITIVES_OPTION.but("Runs with the record, guessed right.")
@@ -102,8 +101,8 @@ class _Runs(Options):
     tn: int | None = game.TRUE_NEGATIVES_OPTION.but("Runs without the record, guessed right.")
     numerator: NumeratorChoice | None = choice(
         "With counts: use the guesses about runs with the record (member), without it (holdout), "
-        "or all (both). Default: the better of the first two. To correct for this choice, both "
-        "are computed at a higher confidence, such as 0.975 instead of 0.95.",
+        "or all (both). Default: the better of the first two (either); the limit allows for this "
+        "choice.",
         only_with="tp",
     )
     curve: bool = free("Add epsilon at many deltas. All hold at once.", default=False, flag=None)
@@ -113,26 +112,26 @@ class _OneRun(Options):
     GROUP = "One run"
 
     guesses: int | tuple[int, int] | None = choice(
-        "One run: the number of guesses (R), or how many canaries to call included (K+) and left "
-        "out (K-). Choose before you see scores. Default: tries several; the limit stays valid.",
+        "The number of guesses (R), or how many canaries to call included (K+) and left out (K-). "
+        "Choose before you see scores. Default: tries several; the limit allows for this.",
         metavar="R|K+,K-",
         read=one_or_two,
     )
     member_side: Literal["auto", "high", "low"] = MEMBER_SIDE_OPTION.but(
-        "One run: whether included canaries score high or low, if known.", default="auto"
+        "Whether included canaries score high or low, if known.", default="auto"
     )
-    canaries: int | None = game.count("How many canaries there are; needs `guesses`.", metavar="M")
+    canaries: int | None = game.count("How many canaries there are. Needs `guesses`.", metavar="M")
     correct: int | None = game.count("How many guesses were right.", metavar="V")
     inclusion_rate: float | None = choice(
-        "One run: the probability that a canary was included, if it is known, such as 0.5. "
-        "Default: unknown; the limit then holds for every rate that fits the data.",
+        "The known probability that a canary was included, such as 0.5. Default: unknown, or 0.5 "
+        "with `canaries`.",
         metavar="S",
         within=Range(lambda s: _RAREST <= s <= 1 - _RAREST, "at least 0.001 and at most 0.999"),
     )
     run_col: str | None = choice(
-        "The column that says which run a row is from, if an audit has several runs. Each run "
-        "must toss its own coins, and the number of runs must have been fixed beforehand. Needs "
-        "`key_col`, which names the canary.",
+        "The column that says which of several runs a row is from. Each run must toss its own "
+        "coins, and the number of runs must have been fixed beforehand. Needs `key_col` for the "
+        "canaries.",
         recorded_as="run_column",
         only_with="key_col",
     )
@@ -158,8 +157,7 @@ class EpsilonOptions(Scores, Classes, _Any, _Certifying, _Runs, _OneRun, Columns
 
 Such a promise has two numbers, epsilon and delta: smaller numbers promise more. At a given delta,
 this command computes a lower confidence limit of epsilon. The data refute every smaller epsilon.
-The command tries several attacks and takes the best: the limit takes this choice into account. How
-the scores came about (--design) decides whether the limit is valid, with the given confidence:
+How the scores came about (--design) decides whether the limit is valid:
 
 \b
 {_DESIGNS}
@@ -169,12 +167,11 @@ Examples:
   mipaudit epsilon runs.parquet --design independent-runs
       Every epsilon below the limit is refuted at delta 1e-5, with 95% confidence.
   mipaudit epsilon runs.parquet --design independent-runs --claimed-epsilon 1 --delta 0
-      Tests a claim: exit code 1 if it is refuted, else 0. Also shows how large the true epsilon
-      must be for an audit with as many runs to refute the claim in 80 of 100 cases.
+      Tests a claim: exit code 1 if it is refuted, else 0.
   mipaudit epsilon canaries.csv --design one-run --guesses 200,200
       Guesses that the 200 highest scores were included and the 200 lowest were not.
   mipaudit epsilon canaries.csv --design one-run --claimed-curve dpsgd.csv
-      Tests a guarantee given as a table of many points, as mipaudit bounds --curve writes it.
+      Tests a claim that is given as a table, such as mipaudit bounds --curve writes.
   mipaudit epsilon --design independent-runs --tp 500 --fn 0 --fp 0 --tn 500
   mipaudit epsilon --canaries 1000 --guesses 100 --correct 90
       The last two use counts of guesses, by an attack that was fixed beforehand.

@@ -30,16 +30,16 @@ class _Sites(Options):
     GROUP = "Input"
 
     without_site: Sequence[str] = choice(
-        "State that no record from this site was used for the release. Needed if its summary is "
-        "missing, but its cuts file (mipaudit help summarize) was used. Repeat for several.",
+        "State that no record from this site was used for the release, if its summary is missing. "
+        "Repeat for several.",
         default=(),
         read=site_names,
     )
 
 
 JOINT_OPTION = free(
-    "Make the confidence limits of all rows of the report hold at the same time. The more rows, "
-    "the wider the limits."
+    "Make the confidence limits of all rows of the report hold at the same time. This makes them "
+    "wider."
 )
 
 
@@ -48,9 +48,9 @@ class _Limits(Options):
 
     joint: bool = JOINT_OPTION.but(default=False)
     method: Literal["prequential", "mace", "kde"] = choice(
-        "Also show another method. mace: an estimate of the advantage by a published method. kde: "
-        "upper limits for attackers who see the score only with random noise on it. Verdicts "
-        "always come from the default method (prequential).",
+        "Also show a second method. mace: a published estimate of the advantage. kde: upper "
+        "limits for attackers who see the score only with random noise on it. Verdicts use only "
+        "the default.",
         default="prequential",
     )
 
@@ -79,8 +79,8 @@ class _Metrics(Options):
     GROUP = "Metrics"
 
     metric: Sequence[str] = free(
-        "Add a metric, such as ppv, npv, tpr, tnr, am, accuracy, f1, fbeta:2 or cost:fp=1,fn=5. "
-        "Repeat for several. mipaudit help other-measures explains each.",
+        "Add a metric, such as ppv or f1. Repeat for several. mipaudit help other-measures lists "
+        "all.",
         default=(),
     )
     min_recall: float = choice(
@@ -95,15 +95,15 @@ class _Blind(Options):
     GROUP = "What the records alone reveal"
 
     blind: Any = choice(
-        "A JSON report of mipaudit shift on the same records. What the records alone reveal about "
-        "who is a member, without the release, is then not counted against a policy limit. This "
-        "can turn a verdict of not met into inconclusive, but never into met.",
+        "A JSON report of mipaudit shift on the same records. What the records alone reveal is "
+        "then not counted against a policy limit. This can turn not met into inconclusive, but "
+        "never into met.",
         told=_blind_name,
         is_input=True,
         in_python="Or its bytes, or what shift returned.",
     )
     blind_against: Literal["thresholds", "intervals-1", "intervals-4", "bins-16"] | None = choice(
-        "Show how much the records alone reveal, at most, to this kind of attackers. Changes no "
+        "Show how much the records alone reveal at most to this kind of attackers. It changes no "
         "verdict. Default: the kind with the highest limit.",
         only_with="blind",
     )
@@ -138,10 +138,9 @@ class EstimateOptions(
 
 An attacker sees a record's score and guesses whether the record is a member. The advantage says how
 well the best attacker guesses: 0 is a coin toss, 1 is always right. For every score, the report
-says how large the advantage is: at least, at most (for named kinds of attackers), and the best
-estimate. "At least" and "at most" are confidence limits. The report adds the AUC and true-positive
-rates, which mipaudit help glossary explains. Last, it says whether your own policy is met, and
-whether the scores contradict a privacy claim.
+shows a lower confidence limit of the advantage (at least), an upper one for a named kind of
+attackers (at most), and the best estimate. It also says whether your policy is met, and whether the
+scores contradict a privacy claim. mipaudit help glossary explains the words of the report.
 
 \b
 Examples:
@@ -157,12 +156,12 @@ Examples:
   mipaudit estimate "parts/*.parquet" -f json -o report.json
       A report for programs, from many files.
   mipaudit estimate sites/*.summary --max-advantage 0.1
-      Adds up what several places, such as hospitals, counted. See mipaudit summarize --help.
+      Adds up counts of several places, such as hospitals (mipaudit summarize --help).
   mipaudit estimate scores.csv --max-advantage 0.1 --blind shift.json
       Leaves out what an attacker who sees only the records can guess (mipaudit shift --help).
   mipaudit estimate scores.csv --prior 0.01 --metric ppv --max-metric ppv=0.5
-      A policy where 1 record in 100 is a member: of the records that an attacker calls members,
-      at most half are members in truth.
+      A policy: if 1 record in 100 is a member, an attacker may be right about at most half of the
+      records that the attacker calls members.
 """
 
     def check(self) -> None:

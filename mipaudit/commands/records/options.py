@@ -32,13 +32,13 @@ class _Risks(Options):
     min_cell: int = MIN_CELL_OPTION.but(default=10)
     tau: float = choice("List the cells with a risk above X.", default=0.5, within=BELOW_ONE)
     fdr: float = choice(
-        "Of the cells that `tau` lists, the share that may be listed by mistake, on average.",
+        "The share of the cells in that list that may be there by mistake, on average.",
         default=0.05,
         metavar="Q",
         within=PROBABILITY,
     )
     top: int = free(
-        "List the N most exposed records, with their row numbers and keys.",
+        "List the N most exposed records.",
         default=0,
         within=between(0, 10_000),
     )
@@ -140,7 +140,7 @@ cells. A record has the risk of its cell. The confidence limits of all cells hol
 \b
 Examples:
   mipaudit records scores.parquet --score-col loss -o risks.parquet
-      Prints the report, and writes a row for each record, in the order of the input.
+      Writes a row for each record, in the order of the input.
   mipaudit records scores.csv --key-col patient -o risks.csv --top 20
       Takes the names of the records from column patient. Lists the 20 most exposed.
   mipaudit records scores.parquet --by sex,race

@@ -33,8 +33,7 @@ class _Sure(Options):
 
     confidence: float = CONFIDENCE_OPTION.but(
         "How often the true value lies between the lower and the upper confidence limit. Must be "
-        "higher than the confidence of an audit that uses this report: both together may be "
-        "wrong only as often as the audit.",
+        "higher than the confidence of an audit that uses this report.",
         default=0.975,  # half of the error of an audit at 0.95
     )  # half of the error of an audit at 0.95
 
@@ -54,7 +53,7 @@ Give a table of members and a table of holdout records, with their features as c
 tables differ, an attack on the model can succeed although the model leaks nothing. The report says
 how well an attacker can tell the tables apart (the blind advantage: 0 is a coin toss, 1 is always
 right). It names the columns that differ, and counts records and people that are in both tables.
-Given this report, estimate --blind counts only a leak beyond this difference against the model.
+With this report, estimate --blind counts only the leak beyond this difference.
 
 \b
 Examples:
