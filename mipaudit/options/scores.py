@@ -252,11 +252,11 @@ class _ScoreLimits(_MaxAdvantage):
     )
     max_tpr_at_fpr: tuple[float, float] | None = free(
         "Policy: an attacker who wrongly takes a share F of the holdout records for members may "
-        "find at most a share T of the members, as in 0.02@0.001.",
+        "find at most a share T of the members, as in 0.02@0.001. T must be above F.",
         metavar="T@F",
         read=operating_point,
         in_python="Or (0.02, 0.001).",
-        within=OPERATING_POINT,
+        within=OPERATING_POINT._replace(in_help=False),
     )
     max_copies: int | None = MAX_COPIES_OPTION
     against: Against | None = AGAINST_OPTION

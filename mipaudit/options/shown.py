@@ -131,8 +131,8 @@ class Declared(Options):
         recorded_as="subjects",
     )
     data_sensitivity: str | None = _text("How sensitive the data are.", recorded_as="sensitivity")
-    controller: str | None = _text("Who decides what the data are used for, and answers for it.")
-    seen_by: SeenBy | None = manner("Who will be able to see the release.")
+    controller: str | None = _text("Who decides what the data are used for.")
+    seen_by: SeenBy | None = manner("Who can see the release.")
 
     def declaration(self) -> dict[str, Any]:
         """Return what is declared, by its name in reports."""

@@ -74,9 +74,9 @@ Examples:
   mipaudit attack scores.parquet --score-col loss --loss-bound 5
       Losses above 5 count as 5. Adds the bounded-loss attack, and confidence limits for the gap.
   mipaudit attack residuals.csv --residuals
-      The scores are residuals: the true value minus the predicted one. Learns their spread.
+      The scores are residuals: the true value minus the predicted one.
   mipaudit attack residuals.csv --residuals --sigma-members 1.2 --sigma-holdout 1.5
-      Uses published spreads (standard errors) instead.
+      Uses published spreads (standard errors) of the residuals.
   mipaudit attack groups.parquet --score-col loss --by sex
       Uses a threshold for each value of sex, and shows what it achieves there.
   mipaudit attack scores.parquet --max-advantage 0.1

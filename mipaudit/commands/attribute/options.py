@@ -18,8 +18,8 @@ class _Guesses(scores.Scores, kw_only=False):
 
 
 class _Attribute(Options):
-    members: Any = MEMBERS_OPTION.but("Guesses about members; give `holdout` too.")
-    holdout: Any = HOLDOUT_OPTION.but("Guesses about holdout records; give `members` too.")
+    members: Any = MEMBERS_OPTION.but("Guesses about members. Needs `holdout`.")
+    holdout: Any = HOLDOUT_OPTION.but("Guesses about holdout records. Needs `members`.")
     attribute_col: str = choice(
         "The column of the true attribute.", default="attribute", recorded_as="attribute_column"
     )
@@ -28,7 +28,7 @@ class _Attribute(Options):
 
 class _Limits(scores.AdvantageLimit):
     min_cell: int = MIN_CELL_OPTION.but(
-        "Hide values that fewer than N members or fewer than N holdout records have.", default=10
+        "Hide values that fewer than N members or holdout records have.", default=10
     )
     max_attribute_advantage: float | None = free(
         "Policy: the attribute advantage of these guesses must be at most X.", within=ABOVE_NOTHING
@@ -57,8 +57,8 @@ class AttributeOptions(
 
 An attacker used the release to guess an attribute of each record, such as a diagnosis. If the
 guesses are right more often for members than for holdout records, the release leaks. The attribute
-advantage (Yeom et al.) says how much more often. Right guesses then also reveal who is a member.
-The report gives a lower limit of how well they do so.
+advantage (Yeom et al.) says how much more often. Such guesses also reveal who is a member. The
+report gives a lower limit of how well they do so (the advantage).
 
 GUESSES has one row per record: its attribute, the guess, and whether it is a member.
 

@@ -33,7 +33,7 @@ _FORMS: Final = (
 _MOST_STEPS: Final = 10**7
 _RAREST: Final = 1e-3
 _DESIGNS: Final = """\
-  independent-runs  a row for each run, made with or without one chosen record: a valid limit
+  independent-runs  a row for each training run, with or without one chosen record: a valid limit
   one-run           a row for each canary (test record), in or out by coin toss: a valid limit
   one-model         a row for each member or holdout record of one model: no valid limit"""
 
@@ -65,7 +65,9 @@ def _called(given: str | tuple[Rates, Rates] | None) -> str | None:
 class _Any(Options):
     design: DesignKind | None = choice("How the scores came about. No default.")
     delta: float = game.DELTA_OPTION.but(default=1e-5)
-    confidence: float = game.CONFIDENCE_OPTION.but("How often such a limit holds.", default=0.95)
+    confidence: float = game.CONFIDENCE_OPTION.but(
+        "How often the limit holds: 0.95 is 95%.", default=0.95
+    )
     claimed_epsilon: float | None = game.CLAIMED_EPSILON_OPTION
 
 
@@ -155,8 +157,9 @@ class EpsilonOptions(Scores, Classes, _Any, _Certifying, _Runs, _OneRun, Columns
 
     HELP = f"""Find promises of differential privacy that the data refute.
 
-Such a promise has two numbers, epsilon and delta: smaller numbers promise more. At a given delta,
-this command computes a lower confidence limit of epsilon. The data refute every smaller epsilon.
+Differential privacy is a promise to hide whether any one record was used. It has two numbers,
+epsilon and delta: smaller numbers promise more. At a given delta, this command computes a lower
+confidence limit of epsilon. The data refute every smaller epsilon.
 How the scores came about (--design) decides whether the limit is valid:
 
 \b
@@ -364,5 +367,5 @@ Examples:
 class EpsilonShown(Shown, RequirePolicy):
     """The report with its verdict on a claim, and the curve beside it."""
 
-    curve: str | None = CURVE_OPTION.but("Write epsilon at many deltas to a .csv or .json.")
+    curve: str | None = CURVE_OPTION.but("Write epsilon at many deltas to a .csv or .json file.")
     exit_zero: bool = EXIT_ZERO_OPTION.but("Exit 0 even if the claim is refuted.", default=False)

@@ -49,7 +49,7 @@ class _Limits(Options):
     joint: bool = JOINT_OPTION.but(default=False)
     method: Literal["prequential", "mace", "kde"] = choice(
         "Also show a second method. mace: a published estimate of the advantage. kde: upper "
-        "limits for attackers who see the score only with random noise on it. Verdicts use only "
+        "limits for attackers who see the score only with random noise on it. Verdicts always use "
         "the default.",
         default="prequential",
     )
@@ -160,8 +160,8 @@ Examples:
   mipaudit estimate scores.csv --max-advantage 0.1 --blind shift.json
       Leaves out what an attacker who sees only the records can guess (mipaudit shift --help).
   mipaudit estimate scores.csv --prior 0.01 --metric ppv --max-metric ppv=0.5
-      A policy: if 1 record in 100 is a member, an attacker may be right about at most half of the
-      records that the attacker calls members.
+      A policy: if 1 record in 100 is a member, at most half of the records that an attacker calls
+      members may be members.
 """
 
     def check(self) -> None:

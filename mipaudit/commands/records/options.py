@@ -32,7 +32,7 @@ class _Risks(Options):
     min_cell: int = MIN_CELL_OPTION.but(default=10)
     tau: float = choice("List the cells with a risk above X.", default=0.5, within=BELOW_ONE)
     fdr: float = choice(
-        "The share of the cells in that list that may be there by mistake, on average.",
+        "On average, the share of the cells listed by `tau` that may be there by mistake.",
         default=0.05,
         metavar="Q",
         within=PROBABILITY,
