@@ -125,7 +125,7 @@ class _Compare(Options):
         "Policy: a score may leak at most X more than the baseline, or than in the old report."
     )
     against: Against | None = AGAINST_OPTION.but(
-        "The attackers that the ranking and the policy are about: see mipaudit help against. "
+        "The attackers that the ranking and the policy are about (mipaudit help against). "
         "Default: any, if every score has few values; otherwise thresholds."
     )
 

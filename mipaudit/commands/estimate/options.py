@@ -146,15 +146,15 @@ scores contradict a privacy claim. mipaudit help glossary explains the words of 
 Examples:
   mipaudit estimate scores.parquet
       Finds the membership column by its name: member, is_member, in_train, split, ...
-      Takes score, loss, conf* and all other columns of decimal numbers as scores.
+      Takes columns named score, loss or conf..., and all columns of decimal numbers, as scores.
   mipaudit estimate --members in.csv --holdout out.csv --score-col loss
       Members and holdout in two files.
   mipaudit estimate scores.csv --max-advantage 0.1
       A policy: exit code 0 if it is met, 1 if not, 3 if inconclusive.
   mipaudit estimate scores.csv --claimed-epsilon 1 --delta 1e-5
       Tests whether the scores contradict a claim of differential privacy.
-  mipaudit estimate "parts/*.parquet" -f json -o report.json
-      A report for programs, from many files.
+  mipaudit estimate "parts/*.parquet" -o report.json
+      Writes a report for programs, from many files.
   mipaudit estimate sites/*.summary --max-advantage 0.1
       Adds up counts of several places, such as hospitals (mipaudit summarize --help).
   mipaudit estimate scores.csv --max-advantage 0.1 --blind shift.json

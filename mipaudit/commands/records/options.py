@@ -49,7 +49,9 @@ class _Risks(Options):
         only_with="by",
     )
     member_population: int | None = choice(
-        "State that the members are a random sample of all N training records.", within=at_least(1)
+        "State that the members are a random sample of N training records. The risks are then "
+        "about all N.",
+        within=at_least(1),
     )
     max_risk: float | None = free("Policy: the risk of every cell must be at most X.")
     max_copies: int | None = scores.MAX_COPIES_OPTION
@@ -146,7 +148,7 @@ Examples:
   mipaudit records scores.parquet --by sex,race
       Shows how much leaks about each group, and which groups differ from the rest.
   mipaudit records scores.parquet --tau 0.8 --fdr 0.01
-      Lists cells with a risk above 0.8. On average at most 1% of them are listed by mistake.
+      Lists cells with a risk above 0.8, on average at most 1% of them by mistake.
   mipaudit records scores.parquet --max-risk 0.5
       A policy: exit code 0 if no cell's risk is above 0.5, 1 if one is, 3 if inconclusive.
 """

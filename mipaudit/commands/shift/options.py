@@ -63,7 +63,7 @@ Examples:
       Keeps one row per patient in each table. Counts patients who are in both tables.
   mipaudit shift members.csv holdout.csv --max-blind 0.3
       A policy: exit code 0 if the tables surely differ by at most 0.3, 1 if by more, 3 if unclear.
-  mipaudit shift members.csv holdout.csv -f json -o shift.json
+  mipaudit shift members.csv holdout.csv -o shift.json
       Writes the report for mipaudit estimate SCORES --blind shift.json.
 """
 
