@@ -171,8 +171,7 @@ class Stores(Options):
     )
     anonymous: bool = manner("Read public s3://, gs://, az:// without credentials.", default=False)
     store_timeout: str | None = manner(
-        "How long to wait for an answer from an address such as s3://. [default: 30]",
-        metavar="SECONDS",
+        "How long to wait for an address such as s3://. [default: 30]", metavar="SECONDS"
     )
 
 

@@ -256,7 +256,7 @@ class _ScoreLimits(_MaxAdvantage):
         metavar="T@F",
         read=operating_point,
         in_python="Or (0.02, 0.001).",
-        within=OPERATING_POINT._replace(in_help=False),
+        within=OPERATING_POINT,
     )
     max_copies: int | None = MAX_COPIES_OPTION
     against: Against | None = AGAINST_OPTION

@@ -175,6 +175,7 @@ OPERATING_POINT: Final = Range(
     lambda point: 0 < point[1] < point[0] < 1,
     "a true-positive rate above the false-positive rate, both above 0 and below 1",
     meant=swapped,
+    in_help=False,
 )
 
 

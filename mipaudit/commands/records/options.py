@@ -49,8 +49,7 @@ class _Risks(Options):
         only_with="by",
     )
     member_population: int | None = choice(
-        "State that the members are a random sample of N training records. The risks are then "
-        "about all N.",
+        "State that the members are a random sample of N records. Risks are then about all N.",
         within=at_least(1),
     )
     max_risk: float | None = free("Policy: the risk of every cell must be at most X.")
