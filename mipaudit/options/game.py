@@ -58,8 +58,8 @@ FALSE_NEGATIVES_OPTION = count("Members that the attack did not call members.")
 FALSE_POSITIVES_OPTION = count("Holdout records that the attack called members.")
 TRUE_NEGATIVES_OPTION = count("Holdout records that the attack did not call members.")
 ADJACENCY_OPTION = free(
-    "Which change the claim hides: one record is replaced by another (substitution), or one is "
-    "added or removed (add-remove)."
+    "Which change is hidden: one record is replaced by another (substitution), or one is added or "
+    "removed (add-remove)."
 )
 
 
@@ -84,9 +84,9 @@ class Game(Prior, Confidence):
 
 
 class Neighbours(Options):
-    """What a claim of differential privacy is about."""
+    """What a guarantee of differential privacy is about."""
 
-    GROUP = "Claim"
+    GROUP = "What a guarantee allows"
 
     adjacency: Literal["substitution", "add-remove"] | None = ADJACENCY_OPTION
 

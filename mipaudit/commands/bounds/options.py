@@ -46,8 +46,7 @@ _PARTS: Final[dict[str, tuple[str, ...]]] = {
 }
 _WHOLE: Final = frozenset({"count", "categories", "steps", "k", "n"})
 
-# Each reader takes what was typed or given in Python, and raises ValueError where it is no such
-# thing.
+# Each reader takes what was typed or given in Python, and raises ValueError for anything else.
 
 
 def _numbers(given: Any, names: tuple[str, ...], kind: str = "") -> Numbers:  # noqa: ANN401
@@ -154,12 +153,12 @@ class _Guarantee(Options):
 
     epsilon: float | None = free("The epsilon of differential privacy.", metavar="E", within=_LOSS)
     delta: float | None = game.DELTA_OPTION.but(
-        "The delta that goes with epsilon. Default: 0, or 1e-5 if epsilon is computed."
+        "The delta that goes with epsilon. Default: 0, or 1e-5 if no epsilon holds at delta 0."
     )
     mu: float | None = free("The mu of Gaussian differential privacy.", metavar="MU", within=_LOSS)
     rho: float | None = free("The rho of zero-concentrated DP.", metavar="RHO", within=_LOSS)
     rdp: Sequence[tuple[float, float]] | None = free(
-        "Renyi differential privacy: the largest divergence at each order.",
+        "Renyi differential privacy: the largest divergence at each order, as in 2:0.1,4:0.25.",
         metavar="ORDER:E,...",
         read=_renyi_limits,
         repeated=False,
@@ -183,15 +182,16 @@ class _Guarantee(Options):
         "DP-SGD, Poisson sampling at rate q.", metavar="noise_multiplier=,q=,steps=", read=_dp_sgd
     )
     compose: Sequence[tuple[str, Mapping[str, float]]] = free(
-        "The guarantee of one part of the release; repeat for each. KIND: gaussian, laplace, "
-        "approximate-dp, randomized-response, dp-sgd.",
+        "One part of the release, such as gaussian:noise_multiplier=2,count=10. Repeat. NAMEs of "
+        "gaussian and laplace: noise_multiplier, count; of approximate-dp: epsilon, delta, count; "
+        "of randomized-response: truth, categories, count; of dp-sgd: noise_multiplier, q, steps.",
         default=(),
         metavar="KIND:NAME=X,...",
         read=_parts_of,
         repeated=True,
     )
     best_of: int | None = free(
-        "Only the best of K such runs is published, as after tuning hyperparameters.",
+        "The guarantee is that of one run, and only the best of K runs is published.",
         metavar="K",
         within=Range(lambda k: 1 <= k <= _MOST_RUNS, "at least 1 and at most 10,000"),
     )
@@ -222,14 +222,14 @@ class _Target(Options):
     accuracy: float | None = free("Target: the accuracy is at most X.")
     eta: float | None = game.ETA_OPTION.but("Target: the accuracy is at most X above guessing.")
     success: tuple[float, float] | None = free(
-        "Target: with a person's record, at most a share S of the guesses about the person is "
-        "right, if a share B is right without it.",
+        "Target: at most a share S of the guesses about a person is right, if a share B is right "
+        "without the person's record.",
         metavar="S@B",
         read=_success_at,
         within=Range(_beside_guessing, "a share S from B up to 1; B above 0 and below 1"),
     )
     gaussian_noise_for: Mapping[str, float] | None = free(
-        "Target: this guarantee, by Gaussian noise on a result of that `sensitivity`.",
+        "Target: this guarantee, by Gaussian noise on a result with this `sensitivity`.",
         metavar="epsilon=,delta=",
         read=_wanted_guarantee,
     )
@@ -284,34 +284,29 @@ class BoundsOptions(_Guarantee, game.Neighbours, _Target, _Attack, game.Game, _A
 
     HELP = """Say what a privacy guarantee allows an attacker, or which guarantee is needed.
 
-A guarantee is a promise of differential privacy. Ask what a guarantee allows, which one a target
-needs, or which one an attack refutes. Reads no data. Give a guarantee as the documents of the
-release name it: mipaudit help guarantees explains each. Words: mipaudit help glossary.
+A guarantee is a promise of differential privacy, such as epsilon = 1. Ask what a guarantee allows,
+which guarantee keeps a limit that you set (a target), or which guarantees an attack refutes. Reads
+no data. mipaudit help guarantees explains the guarantees, mipaudit help glossary the words.
 
 \b
 Examples:
   mipaudit bounds --epsilon 1 --delta 1e-5
       The advantage, accuracy, TPR at low FPR and precision that no attacker can exceed.
-      Precision is the share of members among the records that an attacker calls members.
   mipaudit bounds --epsilon 1 --baseline 0.1
-      10 in 100 guesses about a person are right if the person's record is left out. How many
-      can be right if it is in?
+      Without a person's record, 10 in 100 guesses about the person are right. How many with it?
   mipaudit bounds --advantage 0.1
       The epsilon, the mu or the noise that keeps every attacker's advantage at 0.1 or below.
   mipaudit bounds --success 0.2@0.1
       The same for guesses: 10 in 100 are right without a person's record, at most 20 with it.
   mipaudit bounds --gaussian-noise-for epsilon=1,delta=1e-5 --sensitivity 2
-      The least Gaussian (normally distributed) noise for this guarantee: its standard deviation.
+      The least Gaussian (normally distributed) noise that gives this guarantee.
   mipaudit bounds --tp 90 --fn 10 --fp 1 --tn 99
       An attack found 90 of 100 members, and accused 1 of 100 others. Which epsilon is refuted?
   mipaudit bounds --dp-sgd noise_multiplier=0.8,q=0.01,steps=10000
-      Training with noise (DP-SGD). First: pip install "mipaudit[accounting]"
-  mipaudit bounds --dp-sgd noise_multiplier=1,q=0.01,steps=1000 --best-of 10 --drawn poisson
-      The best of several such runs. Their number was drawn at random: 10 on average.
-  mipaudit bounds --rdp 2:0.1,4:0.25
-      What Renyi differential privacy allows: its number (divergence) is 0.1 at order 2, 0.25 at 4.
-  mipaudit bounds --counting-queries k=100,n=1000 --noise-sd 0.01
-      100 averages over 1,000 records, each with noise: what they allow.
+      What training with noise (DP-SGD) allows. First: pip install "mipaudit[accounting]"
+  mipaudit bounds --compose gaussian:noise_multiplier=2,count=10 --compose \
+laplace:noise_multiplier=3,count=1
+      Ten results with Gaussian noise and one with Laplace noise: what all together allow.
 """
 
     @classmethod

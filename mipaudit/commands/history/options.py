@@ -23,13 +23,12 @@ class HistoryOptions(_Reports, Recorded):
 
 Shows the verdict of each report, the advantage of every score with its confidence limits,
 and what changed since the report before: policy limits, prior, scores, version of mipaudit.
-Lists the files in a folder that are not reports. Judges nothing, so the exit code is 0. To
-test whether one release leaks more than another, use compare.
+Judges nothing, so the exit code is 0. To test whether one release leaks more than another,
+use mipaudit compare.
 
 \b
 Examples:
   mipaudit history reports/
   mipaudit history reports/ -o history.html
       Writes a page with a picture.
-  mipaudit history old.json new.json -f csv
 """

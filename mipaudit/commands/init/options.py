@@ -14,17 +14,17 @@ class InitOptions(Options):
 
     HELP = """Write a first policy file: limits, and the reason for each.
 
-Asks nothing and reads no data. Every later mipaudit command in this folder, or in a folder
-below it, uses mipaudit.toml. Read the limits and change those that do not fit.
+Reads no data. Every later mipaudit command in this folder, or in a folder below it, uses
+mipaudit.toml. Read the limits and change those that do not fit.
 
 \b
 Examples:
   mipaudit init
-      Writes mipaudit.toml, for a release to others: audits that cannot decide end with 1.
+      Limits for a release to others. Exit code 1 of a later audit if the data cannot decide.
   mipaudit init --policy synthetic
       The same for a synthetic table: no member's record may appear in the release unchanged.
   mipaudit init --policy research -o research.toml
-      For work in progress: wider limits. If the data cannot decide, exit code 3.
+      Wider limits, for work in progress. Exit code 3 of a later audit if the data cannot decide.
   mipaudit estimate scores.parquet --config research.toml
       A file with another name is used only if it is given with --config.
 """

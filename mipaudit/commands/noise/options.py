@@ -61,7 +61,7 @@ class _Known(Options):
     GROUP = "Known spread of the release"
 
     moment: float | None = choice(
-        "The spread itself: the k-th root of that average (see `k`).", metavar="SIGMA", within=_SIZE
+        "Its spread: the k-th root of the average of `k` above.", metavar="SIGMA", within=_SIZE
     )
     swap_distance: float | None = choice(
         "Mean change of the release if one record is exchanged.", metavar="D", within=_SIZE
@@ -85,7 +85,8 @@ class _Tables(Options):
         is_input=True,
     )
     pairs: str | None = choice(
-        "Releases before and after an exchange: one pair_id, two values of side; optional: record.",
+        "A table of releases before and after one record is exchanged. Columns: pair_id, side (one "
+        "value before, another after), the released numbers; optional: record.",
         metavar="PAIRS",
         read=file_path,
         only_with="splits",
@@ -106,7 +107,7 @@ class _Calibration(Options):
         "Confidence of the limits.", default=0.95, within=PROBABILITY, only_with="splits"
     )
     strict: bool = game.STRICT_OPTION.but(
-        "Use limits that hold for any number of splits. They are wider.",
+        "Use limits that hold however few the splits are. These limits are wider.",
         default=False,
         only_with="splits",
         in_python=None,
@@ -121,14 +122,12 @@ class _Calibration(Options):
         only_with="splits",
     )
     protect: Protects = choice(
-        "Whom the promise covers: every record, those that `pairs` exchanges, or records on "
-        "average.",
+        "Whom the promise covers: every record, those in `pairs`, or records on average.",
         default="every-record",
         only_with="splits",
     )
     error_units: Literal["standardised", "given"] = choice(
-        "The noise is chosen to add the least error. The unit of that error: each number's "
-        "spread (standardised), or the release's own units (given).",
+        "Keep the error smallest in units of each number's spread (standardised), or as given.",
         default="standardised",
         only_with="splits",
     )
@@ -138,7 +137,7 @@ class _Calibration(Options):
         only_with="splits",
     )
     seed: int | None = SEED_OPTION.but(
-        "Experiments only: knowing the seed undoes the noise.", only_with="splits"
+        "Only for experiments: with the seed, anybody can take the noise away.", only_with="splits"
     )
 
 
@@ -160,7 +159,7 @@ Examples:
   mipaudit noise --eta 0.1 --from splits.parquet
       The noise for your data: each row is a split, each column a number of the release.
   mipaudit noise --eta 0.1 --from splits.parquet --strict
-      The same, with limits that hold for any number of splits and any release.
+      The same, with wider limits. They hold however few the splits are, for any release.
   mipaudit noise --eta 0.1 --from splits.csv --apply release.csv -o noised.csv
       Writes release.csv with noise to noised.csv, and the report to noised.csv.report.json.
 """
@@ -207,7 +206,7 @@ Examples:
 
 
 _RELEASE: Any = act(
-    "The numbers of the release, to add noise to. `output` gets them, not the report.",
+    "The release, as numbers. With noise, it goes to `output`, and the report beside it.",
     flag="--apply",
     metavar="RELEASE",
     read=file_path,

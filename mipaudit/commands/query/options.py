@@ -211,9 +211,9 @@ class _Tables(Options):
     output_format: RowFormat | None = act("The form of the file. None: by its name.", flag=None)
     columns: Sequence[str] = game.COLUMNS_OPTION.but(default=())
     ignore: Sequence[str] = game.IGNORE_OPTION.but(default=())
-    categorical: Sequence[str] = _columns("Columns of numbers that are categories, such as codes.")
+    categorical: Sequence[str] = _columns("Columns whose numbers are codes of categories.")
     range: Mapping[str, tuple[float, float]] | None = choice(
-        "The range of a column of numbers, if known beforehand. Repeat for several.",
+        "The range of a column of numbers, as in age=17:90, if known beforehand. Repeat for each.",
         metavar="COL=LOW:HIGH",
         recorded_as="ranges",
         read=_ranges,
@@ -222,17 +222,18 @@ class _Tables(Options):
     )
     # The last name is the key in a policy file, where `metric` is that of `estimate`.
     metric: Metric = choice(
-        "How differences make a distance. euclidean: root of the sum of squares; gower: mean.",
+        "How column differences make a distance: root of the sum of squares (euclidean), or mean.",
         default="euclidean",
         flag="--metric/--distance-metric",
     )
     scale: Scale = choice(
-        "Divide differences by a column's range: that of its middle 90% (robust), or all.",
+        "Divide a column's differences by a range: that of the middle 90% of its numbers (robust), "
+        "or of all its numbers (range).",
         default="robust",
         flag="--scale/--number-scale",
     )
     encode_on: Literal["synthetic", "reference"] = choice(
-        "The table from whose numbers the range of `scale` is taken.", default="synthetic"
+        "Which table gives the numbers for the range of `scale`.", default="synthetic"
     )
     memory: str | int = free(
         "About how much memory to use, such as 500M.",
@@ -245,8 +246,7 @@ class _Tables(Options):
 
 class _Search(ChosenSeed):
     seed: SeedGiven = CHOSEN_SEED_OPTION.but(
-        "Random seed, for the random choices of density and classifier. fresh draws a seed and "
-        "records it. Default: made from the rows."
+        "Random seed for density and classifier. fresh draws one. Default: computed from the rows."
     )
     keep: Sequence[str] = _columns("Columns to copy to the score file, such as keys and groups.")
 
@@ -262,17 +262,17 @@ class QueryOptions(_Kinds, _Tables, _Search, Followed, Recorded):
 
 Give three tables: the records that the generator was trained on (members), other records from the
 same source (holdout), and the released records (synthetic). Each query gives every member and
-holdout record a score. mipaudit estimate then audits the score file.
+holdout record a score. Then audit the score file with mipaudit estimate.
 
 \b
-What each query computes of a record; members are expected to score [low] or [high]:
+What each query computes for a record. Members are expected to score [low] or [high]:
   nn          distance to the nearest synthetic record [low]
   kth:K       distance to the K-th nearest synthetic record [low]
   lnr:K       distance to the nearest divided by the distance to the K-th nearest [low]
   mc:R        each synthetic record within distance R adds a number, larger if it is closer [high]
   share:R     share of the synthetic records that are within distance R [high]
-  density     how dense synthetic records are near it, relative to --reference (DOMIAS) [high]
-  classifier  how surely a program trained to tell synthetic from --reference says synthetic [high]
+  density     how dense synthetic records are near it, compared with --reference (DOMIAS) [high]
+  classifier  how sure a trained program is that it is synthetic, not from --reference [high]
 Without a number, K is 5 for kth and 2 for lnr; R is the middle (median) of all nn distances.
 
 \b
@@ -285,7 +285,7 @@ Examples:
 --synthetic s.csv -o ratio.csv --ignore zip
       Compares with reference records. Leaves the column zip out.
   mipaudit query nn --members m.csv --holdout h.csv --synthetic s.csv --keep person,sex -o nn.csv
-      Copies person and sex to the score file, for estimate --unit-col and records --by.
+      Copies the columns person and sex to the score file, for later options: --unit-col, --by.
 """
 
     def check(self) -> None:

@@ -41,10 +41,9 @@ class RejudgeOptions(StoredReport, ScorePolicy, _MeantFor, Recorded):
 
     HELP = """Write a report in another form, or judge it by other limits, without the data.
 
-REPORT is a report that a command wrote as .json or .html, or - for standard input. The exit code
-follows from its verdict. If you give limits, a report of estimate is judged again from its figures:
-the new limits replace the old ones, and the report says how sure the new verdict is. A limit on a
-quantity that the report lacks is an error.
+The exit code follows from the verdict of the report. If you give limits, a report that mipaudit
+estimate wrote is judged again: the new limits replace the old ones, and the report says how sure
+the new verdict is.
 
 \b
 Examples:
@@ -72,8 +71,7 @@ class _AnyForm(Shown):
     )  # type: ignore[assignment] # more forms than other commands have
     subject: Sequence[Any] = SUBJECT_OPTION.but(default=())
     annex: AnnexName | None = act(
-        "An annex for the person who signs: each point of this guideline, and what the report "
-        "shows about it, if anything (.html, .md, .json, text).",
+        "An annex: each point of this guideline, and what the report shows about it.",
         flag="--for",
     )
     others: Sequence[Any] = act(

@@ -43,9 +43,9 @@ class SimulateOptions(_Scenario, _Drawing, Prior, FixedSeed, Recorded):
 
     HELP = """Make an invented score file whose true leak is known.
 
-A scenario is a rule that makes scores by chance. Formulas give its true leak: the best attacker's
-advantage, the AUC, the TPR at low FPR and, for some, epsilon (see mipaudit help glossary). To check
-mipaudit, or any other tool, audit the file and compare.
+A scenario is a rule that draws scores at random. Its true leak follows from formulas: the best
+attacker's advantage, and other figures (see mipaudit help glossary). To check mipaudit, or another
+tool, audit the file and compare the figures.
 
 \b
 Examples:
@@ -53,10 +53,10 @@ Examples:
       Lists all scenarios. In a name such as laplace-EPS, EPS stands for a number: laplace-2.5.
   mipaudit simulate laplace-1 -o scores.parquet
       Makes 1,000 members and 1,000 others. Writes the true leak to scores.parquet.truth.json.
-  mipaudit simulate leaked-atoms --n-members 50000 --n-holdout 50000 -o scores.csv.gz
   mipaudit simulate laplace-1 -q | mipaudit estimate -
   mipaudit simulate izzo-prop9-14 -o drawn.csv
-      Makes statistics of many random halves (splits) of the data, for mipaudit noise --from.
+      Makes invented released numbers, a row for each random half (split) of invented data, for
+      mipaudit noise --from.
 """
 
 

@@ -17,16 +17,15 @@ class _Data(Options, kw_only=False):
 
 class _Site(Options):
     cuts: Sequence[Any] = reads(
-        "Count scores in the ranges of this cuts file. Repeat: give those of all sites.",
+        "Count scores in the ranges of this cuts file. Repeat for each site's file.",
         default=(),
         in_python="Or what summarize returned with `cuts_only`.",
     )
     cuts_only: bool = free(
-        "Write only a cuts file: a few round numbers that show where scores lie. Count all rows "
-        "later, with `cuts`.",
+        "Write only a cuts file: a few round numbers that show where scores lie.",
         default=False,
     )
-    site: str | None = free("The name of this site or part; no other may have it.", read=site_name)
+    site: str | None = free("The name of this site. No other site may have it.", read=site_name)
     min_cell: int | None = MIN_CELL_OPTION.but(
         "Make every count 0 or at least N; some rows are left out.", within=at_least(2)
     )
@@ -37,10 +36,10 @@ class SummarizeOptions(_Data, Classes, Columns, _Site, Prior, Discreteness, Seed
 
     HELP = """Turn a score file into a small file of counts. Several such files add up.
 
-A summary holds counts, and no record's score. mipaudit estimate reads any number of summaries
-together: of parts counted at different times, on different machines, or at sites that may not see
-each other's data. All must be counted in the same score ranges. So each site first writes a cuts
-file, which says where its scores lie, and then counts with the cuts files of all sites.
+A file of counts (a summary) holds no record's score. mipaudit estimate audits any number of
+summaries together, such as those of sites that may not see each other's data. All sites must count
+in the same score ranges. So each site first writes a cuts file, which says where its scores lie.
+Then each site counts with the cuts files of all sites.
 
 \b
 Examples:
@@ -49,8 +48,8 @@ Examples:
   mipaudit summarize --plan 5
       Prints the commands to paste at 5 sites, and at the centre that audits their counts.
   mipaudit summarize a.csv --site a --cuts-only -o a.cuts
-      Writes what other sites will see of site a: round cut points, how many records of a sample
-      lie between two of them (only if 10 or more), and the number of all records.
+      Writes what other sites will see of site a: its number of records, round cut points, and how
+      many records of a sample lie between one cut point and the next (only if 10 or more).
   mipaudit summarize a.csv --site a --cuts a.cuts --cuts b.cuts -o a.summary
       Site a counts with the cuts of both sites. Site b does the same with --site b.
       Then: mipaudit estimate a.summary b.summary

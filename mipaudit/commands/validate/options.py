@@ -17,7 +17,7 @@ _MOST_JOBS: Final = 1_024
 class _Cells(Options):
     long: bool = choice("The long form, or the short one.", default=False, off="--quick")
     estimand: Sequence[str] = choice(
-        "Test only the limits of this quantity; repeat for several. Default: all.",
+        "Test only the limits of this quantity, such as auc. Repeat for several. Default: all.",
         default=(),
         recorded_as="estimands",
     )
@@ -48,7 +48,9 @@ class _Cells(Options):
         within=Range(lambda priors: all(0 < p < 1 for p in priors), "each above 0 and below 1"),
         read=numbers,
     )
-    strict: bool = STRICT_OPTION.but("Test strict limits instead.", default=False, in_python=None)
+    strict: bool = STRICT_OPTION.but(
+        "Test the limits that estimate gives with its own `strict`.", default=False, in_python=None
+    )
 
 
 class _Run(Options):
@@ -79,6 +81,4 @@ Examples:
       The long form: about an hour. Stop it when you like, and run it again to continue.
   mipaudit validate --scenario comb-64 --sizes 200,5000 --priors 0.5 --replications 2000
       Chooses the scenario, the records per file, the prior and the number of files.
-  mipaudit validate --estimand auc --estimand tpr_at_fpr
-      Tests only the limits of the AUC and of the TPR at low FPR.
 """

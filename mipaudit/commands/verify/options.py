@@ -18,7 +18,7 @@ from mipaudit.options.shown import EXIT_ZERO_OPTION, Shown
 
 class _Inputs(Options):
     input: Sequence[Any] = choice(
-        "The audited scores. For compare, repeat as PATH or NAME=PATH.",
+        "The audited scores. For a report of compare, repeat: PATH or NAME=PATH.",
         default=(),
         metavar="SCORES",
         read=several,
@@ -48,23 +48,22 @@ class VerifyOptions(StoredReport, _Inputs, _Released, Classes, _Beside, Jobs, Fo
 
     HELP = """Compute a report again from its scores, and say whether it is the same.
 
-Uses the settings that the report records. Every number must agree within 1e-9. Every word must be
-the same, and so must the rows and the sha256 of the input. The answer lists libraries that have
-another version now, mipaudit included. Exit code 0: the report agrees; 1: it differs; 2: it cannot
-be computed again, and the error says why.
+Uses the settings that the report records. Every number must agree within 1e-9. Every word, the
+number of rows and the sha256 of the input must be the same. Exit code 0: the report agrees; 1: it
+differs; 2: it cannot be computed again, and the error says why.
 
 \b
 Examples:
   mipaudit verify report.html --input scores.parquet
   mipaudit verify report.json --members in.csv --holdout out.csv
   mipaudit verify compared.json --input v1.parquet --input v2.parquet
-      A report of compare. Give the same inputs in the same order, with the same names.
+      A report of mipaudit compare: give the same inputs in the same order, with the same names.
   mipaudit verify query.json --members m.csv --holdout h.csv --synthetic s.csv
-      A report of query: makes every score again, and compares the sha256 of the scores.
+      A report of mipaudit query: every score is made again, and their sha256 compared.
   mipaudit verify model.intoto.json
-      A file of render --subject. The released files and the report must be in the same folder.
+      A file of mipaudit render --subject. Released files and report must be in its folder.
   mipaudit verify bounds.json
-      A report that was made without scores: of bounds, noise, or epsilon from counts.
+      A report that was made without scores, such as one of mipaudit bounds.
 """
 
     def inputs(self) -> tuple[Any, ...]:

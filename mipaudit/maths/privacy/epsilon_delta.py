@@ -179,7 +179,7 @@ def published_bounds(epsilon: float, delta: float, prior: float) -> tuple[Publis
         name="mace",
         advantage=_mace_bound(epsilon, prior) if pure else 1.0,
         source="Liu et al. 2022 (MACE), Theorem 4, as a bound of the advantage",
-        assumes=f"epsilon {_SUBSTITUTION}, delta = 0 (1 otherwise); training set drawn at random",
+        assumes=f"epsilon {_SUBSTITUTION}, delta = 0 (else no bound); training set drawn at random",
     )
     if prior != 0.5:  # noqa: PLR2004 - the even prior, at which the other papers work
         return (mace, humphries)
@@ -187,7 +187,7 @@ def published_bounds(epsilon: float, delta: float, prior: float) -> tuple[Publis
         name="yeom",
         advantage=min(1.0, math.expm1(min(epsilon, 1.0))) if pure else 1.0,
         source="Yeom et al. 2018, Theorem 1",
-        assumes=f"epsilon {_SUBSTITUTION}, delta = 0 (1 otherwise)",
+        assumes=f"epsilon {_SUBSTITUTION}, delta = 0 (else no bound)",
     )
     erlingsson = PublishedBound(
         name="erlingsson",
@@ -199,7 +199,7 @@ def published_bounds(epsilon: float, delta: float, prior: float) -> tuple[Publis
         name="izzo",
         advantage=2 * allowed_eta(epsilon) if pure else 1.0,
         source="Izzo et al. 2022, Theorem 4: twice its eta",
-        assumes=f"epsilon {_SUBSTITUTION}, delta = 0 (1 otherwise); a random half is trained on",
+        assumes=f"epsilon {_SUBSTITUTION}, delta = 0 (else no bound); a random half is trained on",
     )
     return (yeom, erlingsson, mace, izzo, humphries)
 

@@ -32,8 +32,8 @@ NOISE: Final = {
     "noise_for_any_data": "{mechanism:capital} noise of scale {multiplier:multiple} x {of} keeps "
     "eta = {eta:number} for any data. Measured on random halves of your data, less may be "
     "enough.",
-    "noise_of_splits": "{mechanism:capital} noise keeps eta = {eta:number} at scale "
-    "{scale:most_figure} in the units of its shape, {shape} (calibration: {calibration}).",
+    "noise_of_splits": "{mechanism:capital} noise of scale {scale:most_figure} keeps eta = "
+    "{eta:number} (shape {shape}, calibration {calibration}). `full` shows it for each number.",
     "no_noise_keeps": "No calibration of these splits keeps the promise.",
     "every_record": "any record",
     "tested_records": "any of the records that the pairs exchange",

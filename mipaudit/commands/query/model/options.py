@@ -28,32 +28,31 @@ outputs_file: Any = partial(
 
 class _Model(Options):
     logits: Any = outputs_file(
-        "The model's raw outputs (before softmax makes probabilities of them).",
+        "The model's raw outputs (before softmax turns them into probabilities).",
         in_python="A .npy, .npz, CSV or Parquet file, or an array (n, c): of all records, or of "
         "the members where a holdout is given.",
     )
     probabilities: Any = outputs_file("The model's probability of each class.")
     labels: Any = outputs_file("The true class of each record.")
     membership: Any = outputs_file("1 for members, 0 for holdout records.")
-    holdout_logits: Any = outputs_file("Like `logits`, of holdout records in their own file.")
+    holdout_logits: Any = outputs_file("Like `logits`, for holdout records in a file of their own.")
     holdout_probabilities: Any = outputs_file(
-        "Like `probabilities`, of holdout records in their own file."
+        "Like `probabilities`, for holdout records in a file of their own."
     )
     holdout_labels: Any = outputs_file("The true class of each holdout record.")
 
     reference_logits: Any = outputs_file("Logits of a reference model, for the same records.")
     reference_probabilities: Any = outputs_file("Like `reference_logits`, but probabilities.")
     holdout_reference_logits: Any = outputs_file(
-        "Like `reference_logits`, of holdout records in their own file."
+        "Like `reference_logits`, for holdout records in a file of their own."
     )
     holdout_reference_probabilities: Any = outputs_file(
-        "Like `reference_probabilities`, of holdout records in their own file."
+        "Like `reference_probabilities`, for holdout records in a file of their own."
     )
 
     scores: Sequence[str] = choice(
         "The scores to write: loss, conf_true, conf_max, entropy, mod_entropy, margin, phi, "
-        "correct, loss_calibrated (the loss minus that of the reference model). Default: all but "
-        "phi, which is log(p / (1-p)) for the probability p of the true class.",
+        "correct, loss_calibrated (needs a reference model). Default: all but phi.",
         default=(),
         metavar="NAME,NAME",
         read=column_list,
@@ -65,26 +64,24 @@ class LossesOptions(_Model, Recorded):
 
     HELP = """Make scores from a model's probabilities, or from its logits (raw outputs).
 
-Writes scores of every record: loss, confidence, entropy, modified entropy (Song and Mittal),
-margin, and whether the model is right (see mipaudit help model-outputs). With a reference model,
-trained on other records, there is one more score: the loss minus that of the reference model.
+Writes several scores for every record, such as the loss: mipaudit help model-outputs explains each.
+With a reference model, trained on other records, there is one more score: the loss minus that of
+the reference model.
 
-A file is .npy, .npz, CSV or Parquet, with a row for each record and a column for each class. A
-label says which class is true: 0 means the first class column, 1 the second. Labels and membership
-may be columns (label, member) or arrays (labels, member) of the same file.
+A file is .npy, .npz, CSV or Parquet. The outputs have a row for each record and a column for each
+class. A label says which class is true: 0 means the first class column, 1 the second. The same file
+may hold labels and membership: as columns label and member, or as arrays labels and member.
 
 \b
 Examples:
   mipaudit query losses --logits model.npz -o model_scores.parquet
-      An archive with logits, labels and member.
+      model.npz holds three arrays: logits, labels and member.
   mipaudit query losses --logits m.npy --labels y.npy --membership in.npy -o model_scores.csv
       Logits, labels and membership, each in a file of its own.
   mipaudit query losses --logits m.npz --holdout-logits h.npz -o model_scores.csv
-      Members and holdout records in archives of their own, with logits and labels.
+      Members are in one archive, holdout records in another, each with logits and labels.
   mipaudit query losses --probabilities outputs.csv --scores loss,entropy -o model_scores.csv
-      A table with columns member, label and one for each class. Writes two scores.
-  mipaudit query losses --logits model.npz --reference-logits reference.npy -o model_scores.csv
-      Adds the loss minus that of a reference model.
+      The table has columns member and label, and one for each class. Writes two scores.
 """
 
     def outputs(self, whose: str = "") -> tuple[Any, Any]:
@@ -156,9 +153,11 @@ class _Lira(Options):
     inclusion: Any = outputs_file("1 where a model was trained with a record, else 0.")
     target: Any = outputs_file("Confidences of your model.")
     membership: Any = outputs_file("Whether your model was trained with each record.")
-    values: Values = choice("What the confidences are; phi is log(p / (1-p)).", default="phi")
+    values: Values = choice("How the files state confidences.", default="phi")
     variance: Variance = choice(
-        "How far confidences vary: one figure for all records, or one for each.", default="fixed"
+        "How far confidences vary: one figure for all records (fixed), or one for each, which "
+        "needs many shadow models (per-record).",
+        default="fixed",
     )
     rows: Literal["models", "records"] | None = choice(
         "Whether a row of `shadow` is a model or a record, if its shape does not show it."
@@ -171,24 +170,22 @@ class LiraOptions(_Shadow, _Lira, Recorded):
     HELP = """Make the likelihood-ratio score (LiRA) from shadow models.
 
 Shadow models are models like yours (the target), trained on random parts of the records. A model's
-confidence is the probability p that it gives to a record's true class. lira_online compares the
-target's confidence with those of two groups of shadow models: trained with the record, and without
-it. lira_offline uses only the second group (Carlini et al., 2022). Then run mipaudit estimate.
+confidence in a record is a number, phi = log(p / (1-p)): p is the probability that the model gives
+to the record's true class. The score lira_online compares the target's confidence with those of two
+groups of shadow models: trained with the record, and without it. The score lira_offline uses only
+the second group (Carlini et al., 2022). Then run mipaudit estimate.
 
-A file is .npy, .npz, CSV or Parquet. The file of --shadow has a number for each model and record:
-phi = log(p / (1-p)), or what --values says. --inclusion has the same shape: 1 where a model was
-trained with a record, else 0.
+A file is .npy, .npz, CSV or Parquet. The files of --shadow and --inclusion have a number for each
+model and record. With --values, files may state p itself or the loss instead of phi.
 
 \b
 Examples:
   mipaudit query lira --shadow shadows.npz -o lira.parquet
-      An archive with shadow, inclusion, target and member.
+      shadows.npz holds four arrays: shadow, inclusion, target and member.
   mipaudit query lira --shadow phi.npy --inclusion coins.npy --target target.csv -o lira.csv
       The target's table has columns member and phi.
   mipaudit query lira --shadow p.npz --values probability -o lira.csv
-      The archive has probabilities p of the true class, not phi = log(p / (1-p)).
-  mipaudit query lira --shadow shadows.npz --variance per-record -o lira.csv
-      For each record, estimates how far confidences vary. This needs many shadow models.
+      The archive states probabilities of the true class, not phi.
 """
 
     def check(self) -> None:
