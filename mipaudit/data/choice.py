@@ -42,7 +42,7 @@ _WHY: Final = {
     "unreadable_column": "neither numbers nor text",
     "empty_column": "no values",
     "text_column": "text",
-    "role": "named for another role, as with `member_col`, `where` or `key_col`",
+    "role": "given to another option, such as `member_col`, `where` or `key_col`",
     "folder_key": "a key of the folders",
     "copy_column": "says which records were released unchanged",
     "membership_like": "named like a membership column",

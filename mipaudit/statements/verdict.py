@@ -61,7 +61,7 @@ _UNSEEN: Final = {
 _UNSETTLED: Final = {COPIES: "copies_not_accepted", SITES_MISSING: "sites_not_covered"}
 _ASSUMED: Final = {
     ROWS_TAKEN: "rows with the same id, or of equal files, are independent",
-    SITES_LEFT_OUT: "no record of a site that was left out is in the release",
+    SITES_LEFT_OUT: "the release has no record of the sites left out",
 }
 # The codes of all that a verdict weighs, or is told with.
 WEIGHED: Final = frozenset({LEFT_OUT, *_UNSEEN, *_ASSUMED})

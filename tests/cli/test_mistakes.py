@@ -41,7 +41,7 @@ MISTAKES = [
     ("estimate lists.parquet --score-col score", "A list of numbers is no score."),
     # Columns in a place that is not theirs.
     ("estimate s.csv --score-col member", "'member' says who is a member, and is no score."),
-    ("estimate s.csv --member-col score", "score (named for another role, as with --member-col"),
+    ("estimate s.csv --member-col score", "score (given to another option, such as --member-col"),
     (
         "estimate s.csv --member-value 2",
         "There is no member record: every row",

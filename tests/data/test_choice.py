@@ -415,7 +415,7 @@ NAMED = "member (named like a membership column)"
         ),
         (
             *(FRAME, {"member_col": "score"}, "no_score_column"),
-            ["score (named for another role, as with --member-col,"],
+            ["score (given to another option, such as --member-col,"],
             "0.5",
         ),
         # What may be a record in place of the header is not repeated.

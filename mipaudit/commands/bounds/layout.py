@@ -14,11 +14,11 @@ _RULED_OUT: Final = (
 _PROMISE: Final = (
     "[Guarantee: {promised}.][ At delta {guarantee.delta:number} its epsilon is "
     "{guarantee.epsilon:most_figure}.][ At delta {guarantee.delta:number} no epsilon "
-    "holds{guarantee.epsilon_reason:said}.][ Neighbours: by "
+    "holds{guarantee.epsilon_reason:said}.][ It hides a change of one record by "
     "{guarantee.adjacency}{guarantee.adjacency_assumed:unless}.][ You did not say which change "
     "the guarantee hides: one record exchanged, or added or removed (`adjacency`). Both readings "
-    "are shown. Where only one can be used: added or removed, which allows more to "
-    "leak{guarantee.adjacency_assumed:said}.]"
+    "are shown. Figures that need one reading use 'added or removed', which allows "
+    "more to leak{guarantee.adjacency_assumed:said}.]"
 )
 _KEPT: Final = (
     "At most: [epsilon at delta {kept.0.delta:number}, {kept.0.epsilon:said}]mu of Gaussian "
@@ -90,7 +90,7 @@ LAYOUT: Final = Layout(
             "What keeps the limit",
             "kept",
             (
-                Column("neighbours", "[by {adjacency}][any{adjacency:unless}]"),
+                Column("a record changes", "[by {adjacency}][any{adjacency:unless}]"),
                 Column("", "[present or absent{present:said}]"),
                 Column(
                     "epsilon", "[{epsilon:figure}][none{epsilon_reason:said}]", "epsilon_reason"
@@ -100,15 +100,15 @@ LAYOUT: Final = Layout(
                 Column("Laplace", "{laplace_scale:most_figure}"),
             ),
             caption=_KEPT,
-            legend="The largest [epsilon (delta {kept.0.delta:number}), {kept.0.epsilon:said}]mu; "
-            "the least scale of noise (sensitivity {kept.0.sensitivity:number}).",
+            legend="At most: [epsilon (delta {kept.0.delta:number}), {kept.0.epsilon:said}]mu. "
+            "At least (sensitivity {kept.0.sensitivity:number}): the scale of noise.",
             short=None,
             note="[In rows with 'present or absent', success without the record means from a "
             "release made without it; in the other rows, from a release made with another record "
             "in its place{target.baseline:said}.]",
         ),
         Table(
-            "Which epsilon and mu the counts leave possible",
+            "Epsilon and mu that remain possible if the rates were measured on your counts",
             "refuted.limits",
             (
                 Column("limits", "{method:way}"),

@@ -19,16 +19,16 @@ LAYOUT: Final = Layout(
             (
                 _SCORE,
                 _METHOD,
-                Column("", "[{standing}]"),
+                Column("used for", "[{standing}]"),
                 Column("", "{axis}"),
                 Column("at least", "[{lower:figure}][none{lower:unless}]", "lower_reason"),
                 Column("best", "{value:value}"),
                 Column("mu", "{mu_lower:least_figure}"),
                 Column("right", "{judged.right:counted}"),
-                Column("of", "{judged.guesses:counted}"),
+                Column("guesses", "{judged.guesses:counted}"),
             ),
             caption="Epsilon at delta {design.delta:number}: lower limit, best estimate[, {common}]"
-            "; right guesses, of all that the method judges.[ ┃ is the claim{drawn:said}.]",
+            "; guesses that the method judges.[ ┃ is the claim{drawn:said}.]",
             legend="Epsilon at delta {design.delta:number}, lower limits[, {common}]."
             "[ ┃: claim{claim.epsilon:said}.]",
             short=None,

@@ -23,10 +23,11 @@ _CALIBRATED: Final = (
 
 LAYOUT: Final = Layout(
     about=(
-        "The promise: an attacker who sees the release and says whether {protected} was trained "
-        "on is right with probability at most {accuracy:exact}: {guessing:exact} by guessing, and "
-        "eta = {eta:number} above that. That is an advantage of {advantage:exact}[, as with "
-        "differential privacy (one record exchanged) at epsilon {equivalent_epsilon:figure}]."
+        "The promise, for {protected}: an attacker who sees the release and guesses whether the "
+        "record was used for training is right with probability at most {accuracy:exact}: "
+        "{guessing:exact} by guessing, and eta = {eta:number} above that. That is an advantage of "
+        "{advantage:exact}[, as with differential privacy (one record exchanged) at epsilon "
+        "{equivalent_epsilon:figure}]."
     ),
     tables=(
         Table(
@@ -47,9 +48,9 @@ LAYOUT: Final = Layout(
                 Column("total error", "{error:most_figure}"),
             ),
             caption=_CALIBRATED,
-            legend="On {measured.n_splits:count} splits of {measured.n_coordinates:count} "
-            "{measured.n_coordinates:number|numbers}. Error: root mean square[, in each "
-            "number's spread{given_units:unless}].",
+            legend="{measured.n_splits:count} splits, {measured.n_coordinates:count} "
+            "{measured.n_coordinates:number|numbers} each. Error: root mean square[, in spreads "
+            "of each number{given_units:unless}].",
             short=None,
             picture="amounts",
             of="total error",

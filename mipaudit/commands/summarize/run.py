@@ -286,7 +286,7 @@ def require_cells(cuts: Cuts, least: int) -> None:
     if any(one.cells.count == 1 for one in plan.columns):
         raise InputError(
             "too_few_rows",
-            f"Too few rows for counts of {count_text(least)} records or more: "
+            f"Too few rows for score ranges of {count_text(least)} records or more: "
             f"{count_text(cuts.n_members)} members and {count_text(cuts.n_holdout)} holdout "
             f"records. {rows_enough(least)}.",
             "Join parts first, or give a smaller `min_cell`. If there is only one study: run "

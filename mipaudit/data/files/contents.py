@@ -69,7 +69,7 @@ _TABLE: Final = (
     ),
     Foreign(
         "an archive of arrays",
-        _OF_MODELS + " If it holds scores and who is a member, make a table of it: "
+        _OF_MODELS + " If it holds scores and who is a member, make a table of it in Python: "
         "pandas.DataFrame(dict(numpy.load('{name}'))).to_parquet('{stem}.parquet')",
         (".npz",),
         member=".npy",
@@ -77,7 +77,7 @@ _TABLE: Final = (
     ),
     Foreign(
         "an array, whose columns have no names",
-        _OF_MODELS + " If it holds scores, give its columns names, one of them member: "
+        _OF_MODELS + " If it holds scores, name its columns in Python, one of them member: "
         "pandas.DataFrame(numpy.load('{name}'), columns=[...]).to_parquet('{stem}.parquet')",
         (".npy",),
         (b"\x93NUMPY",),

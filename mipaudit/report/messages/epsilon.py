@@ -39,8 +39,7 @@ BOUNDS: Final[Texts] = {
     "what a release does.",
     "success_of_one_step": "With add or remove, the first figure also limits success from a "
     "release without the record.",
-    "bounds_as_tight": "Of the published bounds, these are as low as the figures above: "
-    "{names:names}.",
+    "bounds_as_tight": "Published bounds that are as low as the figures above: {names:names}.",
     "release_not_seen": "The release was not examined: this holds if the guarantee holds.",
     # How a guarantee is read.
     "one_exchanged": "one record exchanged",
@@ -71,7 +70,7 @@ BOUNDS: Final[Texts] = {
     "figure_tpr": "TPR at FPR {fpr:percent}",
     "figure_success": "success where {baseline:percent} succeed",
     "figure_precision": "precision (PPV) at recall {recall:percent} or more",
-    "figure_certainty": "certainty about one record, at worst",
+    "figure_certainty": "certainty about one record (1: sure)",
     "figure_divergence": "{order:number}",
     # What a target needs.
     "keeps_quantity": "{ANY_KEEPS} {quantity} (prior {prior:number}) {ANY_OF_THESE}",
@@ -134,7 +133,7 @@ EPSILON: Final[Texts] = {
     "if-exchangeable": "if each row were a trial",
     "if-fair-coins": "if coins were fair",
     "decides": "the verdict",
-    "beside_it": "for comparison",
+    "beside_it": "comparison",
     # The same for everybody.
     "promise_broken": "[{worth}, ]the promise that the mechanism is {claimed} is not kept "
     "({confidence:percent} confidence)",
@@ -172,7 +171,7 @@ EPSILON: Final[Texts] = {
     "none_up_to": "none up to {most:number}",
     "no_size_does": "no size that was tried is enough",
     # Remarks.
-    "why_no_more": "Why no more is shown: {reason}.",
+    "why_no_more": "Why the lower limit is not above 0: {reason}.",
     "claim_p_value": "The p-value of the claim is {p:most_figure}.",
     "size_would_refute": "If the true epsilon is {true:number}, about {needed:count}[ "
     "canaries{canaries:said}][ runs of each kind{canaries:unless}] would refute the claim in "

@@ -14,7 +14,8 @@ _PHRASES: Final = {
     "NO_VERDICT": " No limit was given: no verdict.",
     "NEITHER": " No limit was set, so this page neither passes nor fails the release.",
     "BLIND": "[ (blind guessing: {baseline:best})]",
-    "SHARED": "[ ({alone:least} if audited alone)][ ({alone_of_all:least} as the only figure)]",
+    "SHARED": "[ ({alone:least} if audited alone)][ ({alone_of_all:least} if this were the only "
+    "figure)]",
     "COPIED": "[Exact copies of records are in the release{copied:said}. ]",
     "NO_LEAK": "[ apart from these{copied:said}]: the advantage with {score:quoted} is at least "
     "{lower:least}{SHARED}{BLIND}[, at most {upper:most} {against:class}].{NO_VERDICT}",
@@ -68,25 +69,27 @@ ESTIMATE: Final[Texts] = {
         unsaid=_LITTLE,
     ),
     "differ_by_test": Entry(
-        "{COPIED}Members and holdout differ (exact test, p = {p:most}), and no limit shows how "
+        "{COPIED}Members and holdout differ (exact test, p = {p:most}), but it is not shown how "
         "much that reveals. Do not read this as 'no leak': more records may show its size, and "
         "mipaudit shift says whether the records differ without the release.{NO_VERDICT}",
         unsaid=_LITTLE,
     ),
     "no_leak.line": "{COPIED}No leak is shown{FOUND}",
-    "no_leak_of_advantage.line": "{COPIED}The advantage shows no leak{FOUND}",
+    "no_leak_of_advantage.line": "{COPIED}The advantage leaves open whether anything leaks{FOUND}",
     "auc_above_chance.line": "{COPIED}Members and holdout differ: AUC of {score:quoted} at least "
     "{lower:least}, above chance.{NO_VERDICT}",
     "tpr_above_chance.line": "{COPIED}Members and holdout differ: TPR at FPR {fpr:percent} of "
     "{score:quoted} at least {lower:least}, above chance.{NO_VERDICT}",
-    "differ_by_test.line": "{COPIED}Members and holdout differ (exact test, p = {p:most}); no "
-    "limit shows how much that reveals.{NO_VERDICT}",
+    "differ_by_test.line": "{COPIED}Members and holdout differ (exact test, p = {p:most}); it is "
+    "not shown how much that reveals.{NO_VERDICT}",
     "leaks_beyond_records.line": "Membership leaks beyond the records: seeing {score:quoted} gives "
     "an advantage of at least {lower:least}[, on an assertion{asserted:said}].{NO_VERDICT}",
     "told_apart.line": "Members and holdout differ, perhaps by the records alone: {score:quoted} "
     "gives an advantage of at least {lower:least}.{NO_VERDICT}",
     "no_leak": Entry("{COPIED}No leak is shown{NO_LEAK}", unsaid=_LITTLE),
-    "no_leak_of_advantage": Entry("{COPIED}The advantage shows no leak{NO_LEAK}", unsaid=_LITTLE),
+    "no_leak_of_advantage": Entry(
+        "{COPIED}The advantage leaves open whether anything leaks{NO_LEAK}", unsaid=_LITTLE
+    ),
     # The same as right guesses, for everybody.
     "right_leaks": "A{SEES} can guess whose records were used and {RIGHT}{COMPARED}.{NEITHER}",
     "right_leaks_beyond_records": "Among records that are alike, a{SEES} can guess which were used "

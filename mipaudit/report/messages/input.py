@@ -104,16 +104,16 @@ FOUND_IN_INPUT: Final = {
     "bad_parts_skipped": "! {skipped:count} of {files:count} input files cannot be read and "
     "{skipped:is|are} left out: {names:text}. Those records are missing, perhaps not by chance: "
     "nothing here covers them.",
-    "from_summaries": "Counted elsewhere: {files:count} {files:summary file|summary "
-    "files}{named:bracketed}{by:part}; the rows were not seen here{files:|, "
-    "and nobody checked that no record is in two of them}.",
-    "by_cuts": ", by the score ranges of {sites:count} {sites:site|sites}",
+    "from_summaries": "The rows were not seen here: {files:count} {files:summary file|summary "
+    "files}{named:bracketed} {files:holds|hold} counts{by:part}{files:|; nobody checked whether a "
+    "record is in two files}.",
+    "by_cuts": ", in score ranges of {sites:count} {sites:site|sites}",
     "sites_missing": "! Of the {sites:count} {sites:site|sites} that chose the score ranges "
     "(cuts), {missing:number} {missing:is|are} missing: {names:text}. Nothing here covers these "
     "records, and no policy is met without them. Add what is missing. If no record of a site is in "
     "the release, say so with `without_site`.",
-    "sites_left_out": "! Left out, since `without_site` states that no record of them is in the "
-    "release: {names:text}. If one is in the release after all, nothing here covers it.",
+    "sites_left_out": "! Left out: {names:text}. `without_site` states that the release has no "
+    "record of theirs. If it has one after all, nothing here covers that record.",
     # Records that were released word for word.
     "exact_copies.accepted": "! {BOTH}, within the limit of {limit:members}.",
     "exact_copies.above_limit": "! {BOTH}, above the limit of {limit:members}.",
@@ -127,15 +127,16 @@ FOUND_IN_INPUT: Final = {
     "copies_unread": "! Column exact_copy is neither 1 nor 0 for {members:members}: write 1 or 0.",
     # The seed.
     "strict_seed": "! `strict` was used with a stated seed: a person who knew the seed could write "
-    "scores that suit it. The limits hold only on average over seeds, and are marked approximate. "
-    "Leave `seed` out: mipaudit then draws a seed that nobody could know.",
+    "scores that suit it. The limits hold only if the scores were made without knowing the seed, "
+    "and are marked approximate. Leave `seed` out: mipaudit then draws a seed that nobody could "
+    "know.",
     "stated_seed.large": "! The seed was stated (`seed`), the input is too large for its rows to "
-    "change the seed, and no digest of the input was made: the person who ordered the rows could "
+    "change the seed, and no digest of the input was made: the person who arranged the rows could "
     "have decided which rows are used only to train attackers. Leave `seed` out to have a seed "
     "drawn, or add `hash_inputs`, so that every row changes the seed.",
     "stated_seed.part": "! The seed of this summary was stated (`seed`) and does not depend on the "
-    "rows: the person who ordered the rows, or named their keys, could have decided which rows are "
-    "used only to train attackers. Leave `seed` out: every site then draws a seed of its own.",
+    "rows: the person who arranged the rows, or named their keys, could have decided which rows "
+    "are used only to train attackers. Leave `seed` out: every site then draws a seed of its own.",
     # The policy.
     "waiver_unmatched": "! Waiver {number:number} of the policy (on {quantity}{score:of}) matches "
     "no limit here.",

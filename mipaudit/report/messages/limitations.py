@@ -24,8 +24,7 @@ _SENTENCES: Final = {
     "continuous": "A continuous score has no upper limit that holds for every attacker: each 'at "
     "most' names its class of attackers.",
     "not_joint": "The confidence holds for one quantity, such as the advantage, over all scores "
-    "together. It does not hold for several quantities at once, such as the "
-    "advantage and the AUC.",
+    "together. It does not hold for several quantities at once, such as the advantage and the AUC.",
     "joint": "The confidence holds for all rows together (`joint`), but not for the p-values of "
     "a difference.",
     "approximate": "Limits that the full report marks 'approximate' are not proved at every "
@@ -137,9 +136,8 @@ _SENTENCES: Final = {
     "attackers with one threshold, what follows from the TPR at the largest FPR in the report.",
     "reports_ceilings": "For all attackers a continuous score has no upper limit, so its change "
     "has none either. Bins, grids and learned scores are each report's own.",
-    "reports_joint": "The confidence holds for one quantity and class, over all scores and "
-    "reports together. It does not hold for several quantities, classes or "
-    "tables at once.",
+    "reports_joint": "The confidence holds for one quantity and class, over all scores and reports "
+    "together. It does not hold for several quantities, classes or tables at once.",
     "reports_beforehand": "Choose the old report, the class of attackers and the limit before you "
     "see the new report. Making several new reports and keeping the best makes the limits untrue.",
     # Of an audit of epsilon.
@@ -225,8 +223,7 @@ _SENTENCES: Final = {
     "records_population": "The risk is about these training records: the members are assumed to be "
     "a sample of them, drawn without replacement.",
     "records_approximate": "The limits are approximate if the numbers of members and holdout "
-    "records were fixed beforehand. The documentation says how often they "
-    "held in tests.",
+    "records were fixed beforehand. The documentation says how often they held in tests.",
     "records_alike": "{ALIKE} If they differ in other ways, that difference is counted in the "
     "risk too.",
     # Of the records alone.

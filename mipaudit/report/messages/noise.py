@@ -30,13 +30,14 @@ _PHRASES: Final = {
 NOISE: Final = {
     "noise_not_needed": "Every release keeps this promise: no noise is needed.",
     "noise_for_any_data": "{mechanism:capital} noise of scale {multiplier:multiple} x {of} keeps "
-    "eta = {eta:number} for any data. Measured on random halves of your data, less may be "
-    "enough.",
-    "noise_of_splits": "{mechanism:capital} noise of scale {scale:most_figure} keeps eta = "
-    "{eta:number} (shape {shape}, calibration {calibration}). `full` shows it for each number.",
+    "eta = {eta:number} for any data. Less may be enough if it is measured on releases of random "
+    "halves of your data: mipaudit help mip-noise.",
+    "noise_of_splits": "{mechanism:capital} noise of scale {scale:most_figure} in units of the "
+    "shape '{shape}' keeps eta = {eta:number} (calibration: {calibration}). The full report says "
+    "how much noise each number gets.",
     "no_noise_keeps": "No calibration of these splits keeps the promise.",
     "every_record": "any record",
-    "tested_records": "any of the records that the pairs exchange",
+    "tested_records": "any record that is exchanged in your pairs of releases",
     "average_record": "a record picked at random",
     # What must be known for a calibration.
     "needs_paper": "{of}: how far the release varies if random halves of the records are trained "
@@ -105,8 +106,8 @@ FOUND_IN_RUNS: Final = {
     "records_not_named": "! The pairs do not name their records: the swap calibration holds for "
     "the average record only, and only if the record of every pair was drawn at random, afresh for "
     "each.",
-    "tested_records_only": "The swap calibration covers only the records that the pairs exchange "
-    "({records:number}), no others; it is chosen only with `protect` tested-records.",
+    "tested_records_only": "The swap calibration covers only the records that are exchanged in the "
+    "pairs ({records:number}), no others; it is chosen only with `protect` tested-records.",
     "few_pairs_of_a_record": "At least one record has fewer than {fewest:number} pairs: the "
     "largest swap distance has no limits, and its estimate is used as the scale.",
     "no_noise_needed": "Any release keeps this promise without noise: eta is at least the smaller "
@@ -122,9 +123,9 @@ FOUND_IN_RUNS: Final = {
     # Attacks that papers describe.
     "no_loss_bound": "Yeom's bounded-loss attack and limits of the generalization gap need "
     "`loss_bound` B: the largest loss that is possible, known before the audit.",
-    "loss_clipped": "Column {column:quoted}: {losses:count} {losses:loss|losses} outside 0 to the "
-    "bound {losses:counts|count} as the nearer of the two. The bounded-loss adversary and the gap "
-    "use the clipped loss.",
+    "loss_clipped": "Column {column:quoted}: {losses:count} {losses:loss|losses} below 0 or above "
+    "the bound {losses:counts|count} as 0, or as the bound. The bounded-loss attack and the gap "
+    "use these losses.",
     "bound_of_these_rows": "Column {column:quoted}: the bound equals the largest loss in the file, "
     "which few records have. If the bound was taken from there, limits of the bounded-loss "
     "adversary and of the gap do not hold.",

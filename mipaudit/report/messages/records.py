@@ -20,11 +20,10 @@ _PHRASES: Final = {
     "ABOVE": "[. In no cell is the average risk above {upper:most}].{NO_VERDICT}",
     "LARGEST": " The largest risk is at most {upper:most}.{NO_VERDICT}",
     "GIVEN": "[{used}][{none}{used:unless}][ {unused}]",
-    "RIGHT": " [in the clearest of {cells:count} groups{several:said}][in a "
-    "group{several:unless}] of records with similar scores ({first_members:members}, "
-    "{first_holdout:holdout}), such a guess is right at least {lower:right_least} times "
-    "in 100 ({prior:compared}).[ The {cells:count} groups have {members:members} and "
-    "{holdout:holdout} in all.{several:said}]",
+    "RIGHT": " [in the clearest of {cells:count} groups{several:said}][in a group{several:unless}] "
+    "of records with similar scores ({first_members:members}, {first_holdout:holdout}), such a "
+    "guess is right at least {lower:right_least} times in 100 ({prior:compared}).[ The "
+    "{cells:count} groups have {members:members} and {holdout:holdout} in all.{several:said}]",
     "KNOWN": "the blind advantage is at least {lower:least}[, at most {upper:most} "
     "{against:class}].{NO_VERDICT}",
     "BLIND_KNOWN": "blind advantage at least {lower:least}[, at most {upper:most} "
@@ -43,7 +42,7 @@ _PHRASES: Final = {
     "leak.",
     "UNCHANGED": " appear in the synthetic table unchanged",
     "OFTEN": ".{asked:| A distance does not show how often a record is copied: run the query "
-    "share:1e-6 as well, and release no copy.}",
+    "share:1e-6 as well, and leave copies out of the release.}",
     "TAKEN": "{file:text}: the classes are, from 0 on, the columns {names:text}.",
 }
 
@@ -74,8 +73,8 @@ RECORDS: Final[Texts] = {
     "nobody_given_away": "No group of records with similar scores is shown to give away whether "
     "its records were used.",
     # Remarks.
-    "risk_of_one_cell": "The first sentence has the largest risk of any cell. mipaudit estimate "
-    "shows an average over all records instead.",
+    "risk_of_one_cell": "The risk in the first sentence is that of the riskiest cell. mipaudit "
+    "estimate shows an average over all records instead.",
     "in_listed_cells": "For {members:members} and {holdout:holdout} a test finds a risk above "
     "{tau:number}. On average, at most {fdr:percent} of the cells that it "
     "finds are found by mistake.",

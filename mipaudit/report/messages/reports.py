@@ -41,13 +41,11 @@ COMPARE: Final[Texts] = {
     "query_leaks_most": "{more:quoted} leaks most: at least {least:least} more than any other "
     "query, {against:class}.",
     "query_leaks_more": "{more:quoted} leaks at least {least:least} more than {less:quoted}, "
-    "{against:class}[; {rest:count} more {rest:pair of queries differs|pairs "
-    "of queries differ}].",
+    "{against:class}[; {rest:count} more {rest:pair of queries differs|pairs of queries differ}].",
     "no_query_leaks_more": "No query is shown to leak more than another; {more:quoted} has the "
     "largest best estimate, {value:best} {against:class}.",
     "queries_leak": "{leaks:count} of {queries:count} queries leak membership: {score:quoted} "
-    "gives an advantage of at least {lower:least}[ (blind guessing: "
-    "{guessing:best})].",
+    "gives an advantage of at least {lower:least}[ (blind guessing: {guessing:best})].",
     "no_query_leaks": "None of them is shown to leak.",
     "one_size": "{members:members}, {holdout:holdout}",
     "several_sizes": "different numbers of members and holdout records",

@@ -127,11 +127,11 @@ LINES: Final[Texts] = {
 # What decided a verdict, or withheld it.
 VERDICTS: Final[Texts] = {
     "no_limit": "no limit was given to compare with",
-    "of_score": "score {score:quoted}[ in {report:quoted}]: {reason}",
-    "of_query": "query {query:quoted}: {reason}",
+    "of_score": "for score {score:quoted}[ in {report:quoted}], {reason}",
+    "of_query": "for query {query:quoted}, {reason}",
     "of_records": "the blind {reason}",
     # Where a sentence before names what all scores have in common.
-    "of_named": "{score:quoted}[ in {report:quoted}]: {reason}",
+    "of_named": "for {score:quoted}[ in {report:quoted}], {reason}",
     "waived": "{reason}; {status:status}, accepted by {person} until {expires}, reason: {because}",
     "waiver_ended": "{reason}; the waiver by {person} expired after {expires}",
     "of_these_attackers": "this covers these attackers only, not the best attacker",
@@ -197,9 +197,9 @@ CHECKS: Final[Texts] = {
     "attack_advantage": "the advantage of the attack {attack:quoted}",
     "best_advantage": "the advantage of the best attacker who sees the score",
     # Claims of differential privacy.
-    "claim_not_comparable": "{ADVANTAGE}: above the {by_substitution:most} allowed if the claim "
-    "hides the exchange of one record (substitution), not above the {allowed:most} allowed if it "
-    "hides one record added or removed (add-remove); state with `adjacency` which it hides",
+    "claim_not_comparable": "{ADVANTAGE}: above the {by_substitution:most} allowed if the claim is "
+    "about the exchange of one record (substitution), not above the {allowed:most} allowed if it "
+    "is about one record added or removed (add-remove); say with `adjacency` which it is",
     "claim_vacuous": "the claim allows an advantage of {allowed:most}: it rules out next to "
     "nothing",
     "claim_consistent": "the data do not refute the claim (nor prove it), because the lower limit "
@@ -286,7 +286,7 @@ EXPLAINED: Final[Texts] = {
 }
 
 # What to do where more records may not be enough.
-_CLOSE: Final = ("more records may not decide it. See", "choose-a-limit")
+_CLOSE: Final = ("more records may not decide it", "choose-a-limit")
 # Why a limit is open that more records may settle.
 OPEN: Final[Texts] = {
     "open": Entry("{OPEN}{UNKNOWN}", next=_CLOSE),

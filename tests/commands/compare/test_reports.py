@@ -87,7 +87,7 @@ def test_a_score_that_one_report_lacks_is_told_and_not_passed(old):
     judged = {one.score: one.status for one in found.policy}
     assert judged == {"a": "met", "b": "inconclusive", "c": "inconclusive"}
     assert found.verdict.status == "inconclusive"
-    words = "score 'c' in 'input 2': the old report does not have this score"
+    words = "for score 'c' in 'input 2', the old report does not have this score"
     assert told(found.verdict.reasons[0]) == words
 
 

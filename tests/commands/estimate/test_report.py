@@ -132,7 +132,7 @@ def test_the_gravest_claim_is_told_whichever_score_it_is_of():
     assert worse.answer.code == "answer_not_comparable"
     broken = audit(0.0, 2.0, claimed_epsilon=0.1)
     assert broken.answer.code == "answer_not_met"
-    assert told(broken.answer).startswith("NOT MET: 's1': the advantage is at least")
+    assert told(broken.answer).startswith("NOT MET: for 's1', the advantage is at least")
 
 
 # How a verdict is told.

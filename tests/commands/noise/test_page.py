@@ -91,9 +91,12 @@ def test_the_promise_adds_up(q, eta, wanted):
 @pytest.mark.parametrize(
     ("protects", "words"),
     [
-        ("every-record", "says whether any record was"),
-        ("tested-records", "says whether any of the records that the pairs exchange was"),
-        ("average-record", "says whether a record picked at random was"),
+        ("every-record", "The promise, for any record: an"),
+        (
+            "tested-records",
+            "The promise, for any record that is exchanged in your pairs of releases: an",
+        ),
+        ("average-record", "The promise, for a record picked at random: an"),
     ],
 )
 def test_the_promise_names_whom_it_protects(measured, protects, words):

@@ -40,7 +40,7 @@ def test_two_sites_and_a_policy(mipaudit, sites, tmp_path):
     met = mipaudit("estimate", "a.summary", "b.summary", "--max-advantage", "0.6")
     assert met.returncode == 0, met.stderr
     assert "8,000" not in met.stderr
-    assert "Counted elsewhere: 2 summary files (a, b)" in met.stdout.replace("\n", " ")
+    assert "not seen here: 2 summary files (a, b) hold counts" in met.stdout.replace("\n", " ")
     glob = mipaudit("estimate", str(tmp_path / "*.summary"), "--max-advantage", "0.2", "-f", "json")
     assert glob.returncode == 1
     assert json.loads(glob.stdout)["verdict"]["status"] == "not_met"

@@ -47,7 +47,7 @@ LAYOUT: Final = Layout(
         Table(
             "Scores that only one report has (not compared)",
             "unmatched",
-            (_SCORE, Column("in report", "{report:short}"), Column("it is", "{status}")),
+            (_SCORE, Column("in report", "{report:short}"), Column("status", "{status}")),
             short=3,
         ),
         Table(
