@@ -102,7 +102,7 @@ CLAIMED_CURVE_OPTION = free(
     in_python="Or a pair of sequences, FPR and TPR.",
 )
 COLUMNS_OPTION = choice(
-    "Columns to compare. Default: all but those that hold only row numbers or names.",
+    "Columns to compare. Default: all but row numbers, ids and the membership column.",
     metavar="COL,COL",
     read=column_list,
     repeated=True,

@@ -428,7 +428,7 @@ class Engines(Work):
     GROUP = "Work"
 
     engine: Literal["auto", "threads", "processes", "dask"] = act(
-        "What does the work. It changes no result.",
+        "Share the work among threads, processes or a Dask cluster. This changes no result.",
         default="auto",
     )
     scheduler: str | None = act("The address of a Dask scheduler.", metavar="tcp://HOST:PORT")

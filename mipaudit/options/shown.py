@@ -24,7 +24,7 @@ OUTPUT_OPTION = act(
     metavar="FILE",
 )
 CURVE_OPTION = act(
-    "Write tables of the limits at many points (curves) to this file (.csv or .json).",
+    "Write curves, such as the highest TPR at each FPR, to this file (.csv or .json).",
     metavar="FILE",
     recorded=True,
 )

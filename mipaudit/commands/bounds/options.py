@@ -153,7 +153,8 @@ class _Guarantee(Options):
 
     epsilon: float | None = free("The epsilon of differential privacy.", metavar="E", within=_LOSS)
     delta: float | None = game.DELTA_OPTION.but(
-        "The delta that goes with epsilon. Default: 0, or 1e-5 if no epsilon holds at delta 0."
+        "The delta that goes with epsilon. Default: 0. For guarantees that have no "
+        "epsilon at delta 0, such as Gaussian noise: 1e-5."
     )
     mu: float | None = free("The mu of Gaussian differential privacy.", metavar="MU", within=_LOSS)
     rho: float | None = free("The rho of zero-concentrated DP.", metavar="RHO", within=_LOSS)
@@ -179,19 +180,21 @@ class _Guarantee(Options):
         only_with="randomized_response",
     )
     dp_sgd: Mapping[str, float] | None = free(
-        "DP-SGD, Poisson sampling at rate q.", metavar="noise_multiplier=,q=,steps=", read=_dp_sgd
+        "DP-SGD: each step uses each record with probability q (Poisson sampling).",
+        metavar="noise_multiplier=,q=,steps=",
+        read=_dp_sgd,
     )
     compose: Sequence[tuple[str, Mapping[str, float]]] = free(
-        "One part of the release, such as gaussian:noise_multiplier=2,count=10. Repeat. NAMEs of "
-        "gaussian and laplace: noise_multiplier, count; of approximate-dp: epsilon, delta, count; "
-        "of randomized-response: truth, categories, count; of dp-sgd: noise_multiplier, q, steps.",
+        "A part of the release, as in gaussian:noise_multiplier=2,count=10. Repeat. NAMEs by KIND: "
+        "gaussian and laplace (noise_multiplier, count), approximate-dp (epsilon, delta, count), "
+        "randomized-response (truth, categories, count), dp-sgd (noise_multiplier, q, steps).",
         default=(),
         metavar="KIND:NAME=X,...",
         read=_parts_of,
         repeated=True,
     )
     best_of: int | None = free(
-        "The guarantee is that of one run, and only the best of K runs is published.",
+        "You publish only the best of K runs. The guarantee that you give is that of each run.",
         metavar="K",
         within=Range(lambda k: 1 <= k <= _MOST_RUNS, "at least 1 and at most 10,000"),
     )
@@ -201,7 +204,7 @@ class _Guarantee(Options):
         only_with="best_of",
     )
     counting_queries: Mapping[str, float] | None = free(
-        "For k averages of 0/1 values over n records, each with noise of `noise_sd`.",
+        "The release is k averages of 0/1 values over n records, each with noise (`noise_sd`).",
         metavar="k=,n=",
         read=_averages,
     )
@@ -297,11 +300,12 @@ Examples:
   mipaudit bounds --advantage 0.1
       The epsilon, the mu or the noise that keeps every attacker's advantage at 0.1 or below.
   mipaudit bounds --success 0.2@0.1
-      The same for guesses: 10 in 100 are right without a person's record, at most 20 with it.
+      The same, if 10 in 100 guesses are right without a person's record, and at most 20 may be
+      with it.
   mipaudit bounds --gaussian-noise-for epsilon=1,delta=1e-5 --sensitivity 2
       The least Gaussian (normally distributed) noise that gives this guarantee.
   mipaudit bounds --tp 90 --fn 10 --fp 1 --tn 99
-      An attack found 90 of 100 members, and accused 1 of 100 others. Which epsilon is refuted?
+      An attack found 90 of 100 members, and took 1 of 100 others for one. Which epsilon is refuted?
   mipaudit bounds --dp-sgd noise_multiplier=0.8,q=0.01,steps=10000
       What training with noise (DP-SGD) allows. First: pip install "mipaudit[accounting]"
   mipaudit bounds --compose gaussian:noise_multiplier=2,count=10 --compose \
@@ -384,7 +388,7 @@ class BoundsShown(Shown):
     """The report, and the curves beside it."""
 
     curve: str | None = CURVE_OPTION
-    plot: str | None = act("Draw the curves (.png, .pdf, .svg).", metavar="FILE", recorded=True)
+    plot: str | None = act("Draw such curves (.png, .pdf, .svg).", metavar="FILE", recorded=True)
 
 
 def _given(asked: BoundsOptions, names: Sequence[str]) -> list[str]:

@@ -20,11 +20,11 @@ mipaudit.toml. Read the limits and change those that do not fit.
 \b
 Examples:
   mipaudit init
-      Limits for a release to others. Exit code 1 of a later audit if the data cannot decide.
+      Limits for a release to others. If the data cannot decide, a later audit has exit code 1.
   mipaudit init --policy synthetic
-      The same for a synthetic table: no member's record may appear in the release unchanged.
+      The same limits, and one more: no member's record may appear unchanged in the synthetic table.
   mipaudit init --policy research -o research.toml
-      Wider limits, for work in progress. Exit code 3 of a later audit if the data cannot decide.
+      Wider limits, for work in progress. If the data cannot decide, an audit has exit code 3.
   mipaudit estimate scores.parquet --config research.toml
       A file with another name is used only if it is given with --config.
 """

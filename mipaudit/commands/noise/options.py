@@ -46,8 +46,8 @@ _APART: Final[Mapping[str, Any]] = {
 class _Promise(Options):
     eta: float = required(game.ETA_OPTION.but(within=_ETA))
     k: float = choice(
-        "How spread is measured: take each value's distance from the mean, raise it to the "
-        "power k, and average (the k-th central moment). With 2 this is the variance.",
+        "How spread is measured: take each value's distance from the mean, raise it to the power "
+        "k, average (the k-th central moment), take the k-th root. With 2: standard deviation.",
         default=2.0,
         metavar="K",
         within=Range(lambda k: k >= 1, "at least 1; it may be inf"),
@@ -61,7 +61,7 @@ class _Known(Options):
     GROUP = "Known spread of the release"
 
     moment: float | None = choice(
-        "Its spread: the k-th root of the average of `k` above.", metavar="SIGMA", within=_SIZE
+        "The release's spread, measured as `k` says.", metavar="SIGMA", within=_SIZE
     )
     swap_distance: float | None = choice(
         "Mean change of the release if one record is exchanged.", metavar="D", within=_SIZE
@@ -85,8 +85,8 @@ class _Tables(Options):
         is_input=True,
     )
     pairs: str | None = choice(
-        "A table of releases before and after one record is exchanged. Columns: pair_id, side (one "
-        "value before, another after), the released numbers; optional: record.",
+        "A table of releases before and after one record is exchanged. Columns: pair_id, side "
+        "('before' or 'after'), the released numbers; optional: record (the exchanged one).",
         metavar="PAIRS",
         read=file_path,
         only_with="splits",
@@ -94,7 +94,7 @@ class _Tables(Options):
         in_python="",
     )
     columns: Sequence[str] = COLUMNS_OPTION.but(
-        "A column of released numbers; repeat. Default: all but columns that name the rows.",
+        "A column of released numbers; repeat. Default: all but row numbers and ids.",
         **_APART,
     )
     ignore: Sequence[str] = IGNORE_OPTION.but("A column to leave out; repeat.", **_APART)
@@ -107,7 +107,7 @@ class _Calibration(Options):
         "Confidence of the limits.", default=0.95, within=PROBABILITY, only_with="splits"
     )
     strict: bool = game.STRICT_OPTION.but(
-        "Use limits that hold however few the splits are. These limits are wider.",
+        "Use confidence limits that hold even with very few splits. These limits are wider.",
         default=False,
         only_with="splits",
         in_python=None,
@@ -127,12 +127,13 @@ class _Calibration(Options):
         only_with="splits",
     )
     error_units: Literal["standardised", "given"] = choice(
-        "Keep the error smallest in units of each number's spread (standardised), or as given.",
+        "Choose the noise that adds the least error. Measure the error in units of each number's "
+        "spread (standardised), or of the release (given).",
         default="standardised",
         only_with="splits",
     )
     scaled_by: Literal["upper", "value"] = choice(
-        "Scale the noise by the upper limit of the spread, or by its estimate.",
+        "Scale the noise by the spread's upper confidence limit (upper), or estimate (value).",
         default="upper",
         only_with="splits",
     )
@@ -159,7 +160,7 @@ Examples:
   mipaudit noise --eta 0.1 --from splits.parquet
       The noise for your data: each row is a split, each column a number of the release.
   mipaudit noise --eta 0.1 --from splits.parquet --strict
-      The same, with wider limits. They hold however few the splits are, for any release.
+      The same, with wider confidence limits, which hold even with very few splits, for any release.
   mipaudit noise --eta 0.1 --from splits.csv --apply release.csv -o noised.csv
       Writes release.csv with noise to noised.csv, and the report to noised.csv.report.json.
 """
@@ -206,7 +207,7 @@ Examples:
 
 
 _RELEASE: Any = act(
-    "The release, as numbers. With noise, it goes to `output`, and the report beside it.",
+    "The release to add noise to, as numbers. The result goes to `output`, the report beside it.",
     flag="--apply",
     metavar="RELEASE",
     read=file_path,

@@ -222,7 +222,7 @@ class _Tables(Options):
     )
     # The last name is the key in a policy file, where `metric` is that of `estimate`.
     metric: Metric = choice(
-        "How column differences make a distance: root of the sum of squares (euclidean), or mean.",
+        "How column differences combine: root of the sum of squares (euclidean), or mean (gower).",
         default="euclidean",
         flag="--metric/--distance-metric",
     )
@@ -233,7 +233,7 @@ class _Tables(Options):
         flag="--scale/--number-scale",
     )
     encode_on: Literal["synthetic", "reference"] = choice(
-        "Which table gives the numbers for the range of `scale`.", default="synthetic"
+        "The table from which `scale` takes the range.", default="synthetic"
     )
     memory: str | int = free(
         "About how much memory to use, such as 500M.",
@@ -272,7 +272,7 @@ What each query computes for a record. Members are expected to score [low] or [h
   mc:R        each synthetic record within distance R adds a number, larger if it is closer [high]
   share:R     share of the synthetic records that are within distance R [high]
   density     how dense synthetic records are near it, compared with --reference (DOMIAS) [high]
-  classifier  how sure a trained program is that it is synthetic, not from --reference [high]
+  classifier  how sure a trained program is that a record is synthetic, not from --reference [high]
 Without a number, K is 5 for kth and 2 for lnr; R is the middle (median) of all nn distances.
 
 \b

@@ -55,8 +55,8 @@ Examples:
       Makes 1,000 members and 1,000 others. Writes the true leak to scores.parquet.truth.json.
   mipaudit simulate laplace-1 -q | mipaudit estimate -
   mipaudit simulate izzo-prop9-14 -o drawn.csv
-      Makes invented released numbers, a row for each random half (split) of invented data, for
-      mipaudit noise --from.
+      For mipaudit noise --from. Draws random halves (splits) of invented data. Each row holds the
+      number that would be released from one split.
 """
 
 

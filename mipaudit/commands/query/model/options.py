@@ -64,9 +64,9 @@ class LossesOptions(_Model, Recorded):
 
     HELP = """Make scores from a model's probabilities, or from its logits (raw outputs).
 
-Writes several scores for every record, such as the loss: mipaudit help model-outputs explains each.
-With a reference model, trained on other records, there is one more score: the loss minus that of
-the reference model.
+Writes several scores for every record, such as the loss. mipaudit help model-outputs explains each
+score. With a reference model, trained on other records, there is one more score: the loss minus
+that of the reference model.
 
 A file is .npy, .npz, CSV or Parquet. The outputs have a row for each record and a column for each
 class. A label says which class is true: 0 means the first class column, 1 the second. The same file
@@ -160,7 +160,7 @@ class _Lira(Options):
         default="fixed",
     )
     rows: Literal["models", "records"] | None = choice(
-        "Whether a row of `shadow` is a model or a record, if its shape does not show it."
+        "Whether a row of `shadow` is for a model or a record. Needed if both are equally many."
     )
 
 
@@ -170,10 +170,10 @@ class LiraOptions(_Shadow, _Lira, Recorded):
     HELP = """Make the likelihood-ratio score (LiRA) from shadow models.
 
 Shadow models are models like yours (the target), trained on random parts of the records. A model's
-confidence in a record is a number, phi = log(p / (1-p)): p is the probability that the model gives
-to the record's true class. The score lira_online compares the target's confidence with those of two
-groups of shadow models: trained with the record, and without it. The score lira_offline uses only
-the second group (Carlini et al., 2022). Then run mipaudit estimate.
+confidence in a record is a number, phi = log(p / (1-p)), where p is the probability that the model
+gives to the record's true class. The score lira_online compares the target's confidence with those
+of two groups of shadow models: trained with the record, and without it. The score lira_offline uses
+only the second group (Carlini et al., 2022). Then run mipaudit estimate.
 
 A file is .npy, .npz, CSV or Parquet. The files of --shadow and --inclusion have a number for each
 model and record. With --values, files may state p itself or the loss instead of phi.
