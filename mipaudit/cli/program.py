@@ -81,6 +81,8 @@ def application(arguments: Sequence[str] = ()) -> Program:
         commands = {name: TyperCommand(name, help=said) for name, said in COMMANDS.items()}
     if arguments[:1] != [wanted] or is_completing():
         params += get_install_completion_arguments()
+        params[1].help = "Let the Tab key complete mipaudit's commands and options in this shell."
+        params[2].help = "Print the script for the Tab key, to copy or change."
     return Program(
         commands=commands,
         params=params,

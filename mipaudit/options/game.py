@@ -38,8 +38,8 @@ CONFIDENCE_OPTION = choice(
     needs_word=lambda given: not (isinstance(given, float) and given >= USUAL_CONFIDENCE),
 )
 STRICT_OPTION = free(
-    "Use confidence limits that are valid for any number of rows, where such exist. The AUC's "
-    "limits stay approximate. With a number as `seed`, all limits are approximate.",
+    "Use confidence limits that are proved, even for few rows, instead of approximate ones, where "
+    "such exist. The AUC's limits stay approximate. With a number as `seed`, all are approximate.",
     in_python="Without a `seed`, a fresh one is drawn.",
 )
 DELTA_OPTION = free("The delta that goes with every epsilon.", metavar="D", within=SHARE)
@@ -58,8 +58,8 @@ FALSE_NEGATIVES_OPTION = count("Members that the attack did not call members.")
 FALSE_POSITIVES_OPTION = count("Holdout records that the attack called members.")
 TRUE_NEGATIVES_OPTION = count("Holdout records that the attack did not call members.")
 ADJACENCY_OPTION = free(
-    "Which change is hidden: one record is replaced by another (substitution), or one is added or "
-    "removed (add-remove)."
+    "Which change differential privacy hides: one record is replaced by another (substitution), or "
+    "one is added or removed (add-remove)."
 )
 
 
@@ -169,7 +169,9 @@ class Stores(Options):
         "Also read NAME:// addresses, such as sftp://, through package fsspec. Repeat for several.",
         default=(),
     )
-    anonymous: bool = manner("Read public s3://, gs://, az:// without credentials.", default=False)
+    anonymous: bool = manner(
+        "Read public addresses (s3://, gs://, az://) without credentials.", default=False
+    )
     store_timeout: str | None = manner(
         "How long to wait for an address such as s3://. [default: 30]", metavar="SECONDS"
     )

@@ -49,13 +49,15 @@ class Scores(Options, kw_only=False):
     )
 
 
-# Of commands that read several as one data set.
-SEVERAL_OPTION = reads(
-    "CSV (also .gz, .zst) or Parquet files, folders or patterns of such files, or - for standard "
-    "input.",
-    flag="SCORES...",
-    repeated=True,
-)
+class SeveralScores(Options, kw_only=False):
+    """Files that count as one data set."""
+
+    data: Data = reads(
+        "CSV (also .gz, .zst) or Parquet files, folders or patterns of such files, addresses "
+        "(s3://, gs://, az://, https://), or - for standard input. Several files are one data set.",
+        flag="SCORES...",
+        repeated=True,
+    )
 
 
 class Classes(Options):
@@ -102,8 +104,8 @@ class Membership(Options):
         only_with="unit_col",
     )
     rows_are: Literal["independent"] | None = choice(
-        "State that rows are independent, for instance about different persons, though they share "
-        "an id or come from several files."
+        "State that rows are independent, although some have the same id or come from several "
+        "files. For example, each row is about a different person."
     )
 
 
@@ -198,8 +200,9 @@ AGAINST_OPTION = free(
     "cut-off on a number learned from them (learned)."
 )
 MAX_COPIES_OPTION = free(
-    "Policy: at most N members may appear unchanged in the release (column exact_copy). Without "
-    "this option, no policy is met if members are copied, unless chance can explain the copies.",
+    "Policy: at most N members may appear unchanged in the release (column exact_copy). If you "
+    "leave this option out, copied members turn the verdict met into inconclusive. Copies that "
+    "chance can explain do not.",
     within=at_least(0),
 )
 
@@ -251,8 +254,9 @@ class _ScoreLimits(_MaxAdvantage):
         "Policy: the share of right guesses may exceed that of blind guessing by at most X (eta)."
     )
     max_tpr_at_fpr: tuple[float, float] | None = free(
-        "Policy: an attacker who wrongly takes a share F of the holdout records for members may "
-        "find at most a share T of the members, as in 0.02@0.001. T must be above F.",
+        "Policy: an attacker who by mistake calls a share F of the holdout records members may "
+        "find at most a share T of the members. In 0.02@0.001, T is 20 in 1,000 and F is 1 in "
+        "1,000. T must be above F.",
         metavar="T@F",
         read=operating_point,
         in_python="Or (0.02, 0.001).",
@@ -326,8 +330,7 @@ def seed_given(value: Given) -> SeedGiven | SeedChoice:
 
 
 CHOSEN_SEED_OPTION: Any = SEED_OPTION.but(
-    "Random seed. fresh draws a new one, which the report records. Default: computed from the "
-    "scores.",
+    "Random seed. fresh draws a new one, and the report names it. Default: computed from the data.",
     metavar="INTEGER|fresh",
     within=None,
     read=seed_given,
@@ -459,7 +462,7 @@ class BadParts(Options):
     GROUP = "Input"
 
     on_bad_part: Literal["error", "skip"] = choice(
-        "If a file cannot be read: stop (error), or leave it out (skip). If a file is left out, "
-        "no policy is met.",
+        "If a file cannot be read: stop (error), or leave it out (skip). Leaving a file out turns "
+        "the verdict met into inconclusive.",
         default="error",
     )

@@ -1,18 +1,9 @@
 """What ``mipaudit check`` may be asked."""
 
-from mipaudit.options import scores
-from mipaudit.options.declare import Options
-from mipaudit.options.scores import BadParts, Classes, Columns, Engines, Seeded
+from mipaudit.options.scores import BadParts, Classes, Columns, Engines, Seeded, SeveralScores
 
 
-class _Data(Options, kw_only=False):
-    data: scores.Data = scores.SEVERAL_OPTION.but(
-        "CSV (also .gz, .zst) or Parquet files, folders or patterns of such files, addresses "
-        "(s3://, gs://, az://, https://), or - for standard input. Several files are one data set."
-    )
-
-
-class CheckOptions(_Data, Classes, Columns, BadParts, Seeded, Engines):
+class CheckOptions(SeveralScores, Classes, Columns, BadParts, Seeded, Engines):
     """The scores, and how they are understood."""
 
     HELP = """Show what is in a score file, and whether it can be audited.

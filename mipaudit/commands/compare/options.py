@@ -211,7 +211,7 @@ class CompareOptions(
 
 The advantage of a score says how well an attacker who sees it guesses who is a member: 0 is a coin
 toss, 1 is always right. The report puts the scores in order of their advantage. It says which
-places are certain, how much the advantages differ, and what two scores reveal together. The
+ranks are certain, how much the advantages differ, and what two scores reveal together. The
 confidence limits of all differences hold at the same time.
 
 Instead of scores, you can give JSON reports of mipaudit estimate. The command then says what has

@@ -97,14 +97,20 @@ class _Runs(Options):
         "The method. conditional assumes nothing about noise. gdp needs `assume_gdp`.",
         default="conditional",
     )
-    tp: int | None = game.TRUE_POSITIVES_OPTION.but("Runs with the record, guessed right.")
-    fn: int | None = game.FALSE_NEGATIVES_OPTION.but("Runs with the record, guessed wrong.")
-    fp: int | None = game.FALSE_POSITIVES_OPTION.but("Runs without the record, guessed wrong.")
-    tn: int | None = game.TRUE_NEGATIVES_OPTION.but("Runs without the record, guessed right.")
+    tp: int | None = game.TRUE_POSITIVES_OPTION.but("Runs with the record that were guessed right.")
+    fn: int | None = game.FALSE_NEGATIVES_OPTION.but(
+        "Runs with the record that were guessed wrong."
+    )
+    fp: int | None = game.FALSE_POSITIVES_OPTION.but(
+        "Runs without the record that were guessed wrong."
+    )
+    tn: int | None = game.TRUE_NEGATIVES_OPTION.but(
+        "Runs without the record that were guessed right."
+    )
     numerator: NumeratorChoice | None = choice(
         "With counts: use the guesses about runs with the record (member), without it (holdout), "
-        "or all (both). Default: the better of the first two (either); the limit allows for this "
-        "choice.",
+        "or all (both). Default: the better of the first two (either). The limit takes this choice "
+        "into account.",
         only_with="tp",
     )
     curve: bool = free("Add epsilon at many deltas. All hold at once.", default=False, flag=None)
@@ -115,7 +121,7 @@ class _OneRun(Options):
 
     guesses: int | tuple[int, int] | None = choice(
         "The number of guesses (R), or how many canaries to call included (K+) and left out (K-). "
-        "Choose before you see scores. Default: tries several; the limit allows for this.",
+        "Choose before you see scores. Default: tries several. The limit takes this into account.",
         metavar="R|K+,K-",
         read=one_or_two,
     )

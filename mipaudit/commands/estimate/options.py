@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mipaudit.errors import UsageError
 from mipaudit.options import game, scores
-from mipaudit.options.declare import Options, choice, free
+from mipaudit.options.declare import Options, choice, free, reads
 from mipaudit.options.values import BELOW_ONE, PROBABILITY, path_of, site_names
 
 if TYPE_CHECKING:
@@ -20,9 +20,12 @@ def _blind_name(given: Any) -> str | None:  # noqa: ANN401 - a path, bytes, or a
 
 
 class _Data(Options, kw_only=False):
-    data: scores.Data = scores.SEVERAL_OPTION.but(
-        "CSV (also .gz, .zst) or Parquet files, folders or patterns of such files, - for standard "
-        "input, or summaries made by mipaudit summarize (*.summary)."
+    data: scores.Data = reads(
+        "CSV (also .gz, .zst) or Parquet files, folders or patterns of such files, addresses "
+        "(s3://, gs://, az://, https://), - for standard input, or summaries made by mipaudit "
+        "summarize (*.summary).",
+        flag="SCORES...",
+        repeated=True,
     )
 
 
@@ -30,8 +33,8 @@ class _Sites(Options):
     GROUP = "Input"
 
     without_site: Sequence[str] = choice(
-        "State that no record from this site was used for the release, if its summary is missing. "
-        "Repeat for several.",
+        "If a site's summary is missing: state that no record of the site was used for the "
+        "release. Repeat for several sites.",
         default=(),
         read=site_names,
     )
@@ -48,9 +51,9 @@ class _Limits(Options):
 
     joint: bool = JOINT_OPTION.but(default=False)
     method: Literal["prequential", "mace", "kde"] = choice(
-        "Also show a second method. mace: a published estimate of the advantage. kde: upper "
-        "limits for attackers who see the score only with random noise on it. Verdicts always use "
-        "the default.",
+        "Show the usual figures alone (prequential), or also a published estimate of the advantage "
+        "(mace), or also upper limits for attackers who see the score only with random noise on it "
+        "(kde). Verdicts always use the usual figures.",
         default="prequential",
     )
 
@@ -158,7 +161,7 @@ Examples:
   mipaudit estimate sites/*.summary --max-advantage 0.1
       Adds up counts of several places, such as hospitals (mipaudit summarize --help).
   mipaudit estimate scores.csv --max-advantage 0.1 --blind shift.json
-      Leaves out what an attacker who sees only the records can guess (mipaudit shift --help).
+      Counts only the leak beyond what the records alone reveal (mipaudit shift --help).
   mipaudit estimate scores.csv --prior 0.01 --metric ppv --max-metric ppv=0.5
       A policy: if 1 record in 100 is a member, at most half of the records that an attacker calls
       members may be members.

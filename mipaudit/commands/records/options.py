@@ -32,7 +32,7 @@ class _Risks(Options):
     min_cell: int = MIN_CELL_OPTION.but(default=10)
     tau: float = choice("List the cells with a risk above X.", default=0.5, within=BELOW_ONE)
     fdr: float = choice(
-        "On average, the share of the cells listed by `tau` that may be there by mistake.",
+        "The share of the cells listed by `tau` that may be listed by mistake, on average.",
         default=0.05,
         metavar="Q",
         within=PROBABILITY,
@@ -49,7 +49,7 @@ class _Risks(Options):
         only_with="by",
     )
     member_population: int | None = choice(
-        "State that the members are a random sample of N records. Risks are then about all N.",
+        "State that members were drawn at random from N training records. Risks are about all N.",
         within=at_least(1),
     )
     max_risk: float | None = free("Policy: the risk of every cell must be at most X.")
@@ -108,7 +108,7 @@ class _Written(Options):
     )
     output_format: RowFormat | None = act("The form of that file. None: by its name.", flag=None)
     safe_csv: bool = choice(
-        "In CSV, put an apostrophe before keys that a spreadsheet would run as formulas.",
+        "In CSV, put an apostrophe before record names that a spreadsheet would run as formulas.",
         default=False,
     )
 

@@ -3,16 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from mipaudit.options import scores
 from mipaudit.options.declare import Options, free, manner, reads
 from mipaudit.options.game import MIN_CELL_OPTION, Prior
-from mipaudit.options.scores import Classes, Columns, Discreteness, Engines, Seeded
+from mipaudit.options.scores import Classes, Columns, Discreteness, Engines, Seeded, SeveralScores
 from mipaudit.options.shown import NO_PDF, OUTPUT_OPTION, Said
 from mipaudit.options.values import at_least, between, require, site_name, whole_number
-
-
-class _Data(Options, kw_only=False):
-    data: scores.Data = scores.SEVERAL_OPTION
 
 
 class _Site(Options):
@@ -31,7 +26,9 @@ class _Site(Options):
     )
 
 
-class SummarizeOptions(_Data, Classes, Columns, _Site, Prior, Discreteness, Seeded, Engines):
+class SummarizeOptions(
+    SeveralScores, Classes, Columns, _Site, Prior, Discreteness, Seeded, Engines
+):
     """The rows of a site, and how they are counted."""
 
     HELP = """Turn a score file into a small file of counts. Several such files add up.

@@ -95,7 +95,7 @@ FOUND_IN_INPUT: Final = {
     "{precision}, because the storage alone would tell the classes apart.",
     "few_coarse_rows": "! Column {column:quoted}: few of its rows are stored as {precision}, those "
     "in {where:text}, and the scores of {rows:count} other {rows:row|rows} were rounded to match. "
-    "What the lost digits reveal is not seen, so no policy is met. Store those rows like the "
+    "What the lost digits reveal is not seen, so no verdict is MET. Store those rows like the "
     "others, or leave the file out.",
     # Files, and parts that were counted elsewhere.
     "files_as_one.alike": "! All {files:count} files count as one data set, and {alike:count} of "
@@ -110,7 +110,7 @@ FOUND_IN_INPUT: Final = {
     "by_cuts": ", in score ranges of {sites:count} {sites:site|sites}",
     "sites_missing": "! Of the {sites:count} {sites:site|sites} that chose the score ranges "
     "(cuts), {missing:number} {missing:is|are} missing: {names:text}. Nothing here covers these "
-    "records, and no policy is met without them. Add what is missing. If no record of a site is in "
+    "records, so no verdict is MET without them. Add what is missing. If no record of a site is in "
     "the release, say so with `without_site`.",
     "sites_left_out": "! Left out: {names:text}. `without_site` states that the release has no "
     "record of theirs. If it has one after all, nothing here covers that record.",
