@@ -314,7 +314,7 @@ def _plain(one: Declared, value: Value, place: str) -> Value:
         quoted = isinstance(value, str) and kind in {int, float}
         raise refused(
             f"{place[0].upper()}{place[1:]} must be {accepted}.",
-            "Write a number without quotes, as in prior = 0.1" if quoted else None,
+            "Write the number without quotes." if quoted else None,
         )
     return value
 

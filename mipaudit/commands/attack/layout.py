@@ -44,8 +44,8 @@ LAYOUT: Final = Layout(
                 "1 (sure). The limits hold for each line by itself. 'Any attacker' is the best "
                 "one, as in mipaudit estimate.[ ┃ is the limit{drawn:said}.]"
             ),
-            legend="Advantage ([{guessing:best}][0{guessing:unless}]: guessing). The limits hold "
-            "for each line by itself.[ ┃: limit{drawn:said}.]",
+            legend="Advantage ([{guessing:best}][0{guessing:unless}]: guessing). At least, at "
+            "most: for each line alone.[ ┃: limit{drawn:said}.]",
             short=None,
             whole=False,
             picture="intervals",

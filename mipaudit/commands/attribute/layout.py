@@ -46,7 +46,7 @@ LAYOUT: Final = Layout(
         Table(
             "All values together",
             "figures",
-            (Column("", "{quantity:status}"), AXIS, *SHORT_LIMITS),
+            (Column("", "{quantity:quantity}"), AXIS, *SHORT_LIMITS),
             caption=_NO_MODEL + "[ ┃ is the limit{drawn:said}.]",
             legend="[Always guessing {commonest.name:quoted}: right for "
             "{commonest.right_of_members:best} of members, {commonest.right_of_holdout:best} of "
@@ -95,8 +95,11 @@ LAYOUT: Final = Layout(
             "membership advantage",
             "how well a right guess reveals membership to somebody who knows the true value",
         ),
-        ("right of members", "share of the members whose attribute was guessed right"),
-        ("right of holdout", "the same for holdout records: what can be guessed about everybody"),
+        ("members guessed right", "share of the members whose attribute was guessed right"),
+        (
+            "holdout guessed right",
+            "the same for holdout records: what can be guessed about everybody",
+        ),
     ),
     cases=(Cases("policy", "attribute", "{quantity:status} {limit:number}", "{reason}"),),
 )

@@ -100,15 +100,15 @@ LAYOUT: Final = Layout(
                 Column("Laplace", "{laplace_scale:most_figure}"),
             ),
             caption=_KEPT,
-            legend="At most: [epsilon (delta {kept.0.delta:number}), {kept.0.epsilon:said}]mu. "
-            "At least (sensitivity {kept.0.sensitivity:number}): the scale of noise.",
+            legend="[Epsilon (delta {kept.0.delta:number}), {kept.0.epsilon:said}]mu: most "
+            "allowed. Noise (sensitivity {kept.0.sensitivity:number}): least scale.",
             short=None,
             note="[In rows with 'present or absent', success without the record means from a "
             "release made without it; in the other rows, from a release made with another record "
             "in its place{target.baseline:said}.]",
         ),
         Table(
-            "Epsilon and mu that remain possible if the rates were measured on your counts",
+            "Limits of epsilon and mu, if the rates were measured on as many as you stated",
             "refuted.limits",
             (
                 Column("limits", "{method:way}"),

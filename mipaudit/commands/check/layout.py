@@ -20,7 +20,7 @@ LAYOUT: Final = Layout(
                 Column("tied rows", "{tied_rows:counted}"),
                 Column("infinite", "{infinite:counted}"),
             ),
-            legend="Repeated: how many values have many rows. Tied rows: rows that share a value.",
+            legend="Repeated: values that stand in many rows. Tied rows: rows that share a value.",
             short=None,
         ),
     ),

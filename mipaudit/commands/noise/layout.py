@@ -31,7 +31,7 @@ LAYOUT: Final = Layout(
     ),
     tables=(
         Table(
-            "Any one of these noises, at its scale, keeps the promise",
+            "Any one of these noises keeps the promise (names: mipaudit help mip-noise)",
             "multipliers",
             (_CALIBRATION, _NOISE, Column("scale", "{multiplier:multiple} x {of}")),
             short=None,
@@ -48,9 +48,9 @@ LAYOUT: Final = Layout(
                 Column("total error", "{error:most_figure}"),
             ),
             caption=_CALIBRATED,
-            legend="{measured.n_splits:count} splits, {measured.n_coordinates:count} "
-            "{measured.n_coordinates:number|numbers} each. Error: root mean square[, in spreads "
-            "of each number{given_units:unless}].",
+            legend="{measured.n_splits:count} splits of {measured.n_coordinates:count} "
+            "{measured.n_coordinates:number|numbers}. Total error: how far the noise moves them[, "
+            "in spreads{given_units:unless}].",
             short=None,
             picture="amounts",
             of="total error",

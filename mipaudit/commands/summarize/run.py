@@ -149,7 +149,7 @@ def rows_enough(least: int) -> str:
     rows = count_text(enough_rows(least))
     return (
         f"At every site {rows} members and {rows} holdout records are nearly always enough, if "
-        "their average scores differ by at most one standard deviation"
+        "their average scores differ little (by at most one standard deviation)"
     )
 
 
@@ -289,8 +289,8 @@ def require_cells(cuts: Cuts, least: int) -> None:
             f"Too few rows for score ranges of {count_text(least)} records or more: "
             f"{count_text(cuts.n_members)} members and {count_text(cuts.n_holdout)} holdout "
             f"records. {rows_enough(least)}.",
-            "Join parts first, or give a smaller `min_cell`. If there is only one study: run "
-            "mipaudit estimate where the data are and take its report out; no record and no single "
+            "Join files of records first, or give a smaller `min_cell`. If all records are at one "
+            "place: run mipaudit estimate there and take its report out; no record and no single "
             "score is in it. The output checker will ask how many records the figures rest on: "
             f"{count_text(cuts.n_members)} members and {count_text(cuts.n_holdout)} holdout "
             "records.",

@@ -339,7 +339,7 @@ def _equal_parts(seen: Iterable[tuple[bytes, Hashes]]) -> tuple[InputError, Find
     refused = InputError(
         "identical_parts",
         f"Some files ({copies:,} of {parts:,}) repeat the rows of another in the same order. Their "
-        "rows are not new records, so no limit would hold.",
+        "rows are not new records, so no confidence limit would hold.",
         'Leave the copies out. If they are several audits, take one: `where` "COLUMN = VALUE". If '
         f"they are other records: {_ON_YOUR_WORD}",
     )
@@ -405,7 +405,7 @@ def _copied_rows(looks: Sequence[_Look], bits: int) -> tuple[InputError, Finding
     refused = InputError(
         "copied_rows",
         f"{about}{found:,} scores of one class occur several times{last}. Independent rows repeat "
-        "less often: rows were copied, so no limit would hold.",
+        "less often: rows were copied, so no confidence limit would hold.",
         "Remove the copies. If a person has several rows: `unit_col` NAME. "
         f"{_ONE_AUDIT} {_INDEPENDENT}",
     )

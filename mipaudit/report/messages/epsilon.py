@@ -39,7 +39,7 @@ BOUNDS: Final[Texts] = {
     "what a release does.",
     "success_of_one_step": "With add or remove, the first figure also limits success from a "
     "release without the record.",
-    "bounds_as_tight": "Published bounds that are as low as the figures above: {names:names}.",
+    "bounds_as_tight": "The same figures follow from a published formula: {names:names}.",
     "release_not_seen": "The release was not examined: this holds if the guarantee holds.",
     # How a guarantee is read.
     "one_exchanged": "one record exchanged",
@@ -171,7 +171,7 @@ EPSILON: Final[Texts] = {
     "none_up_to": "none up to {most:number}",
     "no_size_does": "no size that was tried is enough",
     # Remarks.
-    "why_no_more": "Why the lower limit is not above 0: {reason}.",
+    "why_no_more": "The table's lower limit is not above 0, because {reason}.",
     "claim_p_value": "The p-value of the claim is {p:most_figure}.",
     "size_would_refute": "If the true epsilon is {true:number}, about {needed:count}[ "
     "canaries{canaries:said}][ runs of each kind{canaries:unless}] would refute the claim in "

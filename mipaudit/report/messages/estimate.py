@@ -14,8 +14,8 @@ _PHRASES: Final = {
     "NO_VERDICT": " No limit was given: no verdict.",
     "NEITHER": " No limit was set, so this page neither passes nor fails the release.",
     "BLIND": "[ (blind guessing: {baseline:best})]",
-    "SHARED": "[ ({alone:least} if audited alone)][ ({alone_of_all:least} if this were the only "
-    "figure)]",
+    "SHARED": "[ ({alone:least} if this were the only score)][ ({alone_of_all:least} if this were "
+    "the only figure)]",
     "COPIED": "[Exact copies of records are in the release{copied:said}. ]",
     "NO_LEAK": "[ apart from these{copied:said}]: the advantage with {score:quoted} is at least "
     "{lower:least}{SHARED}{BLIND}[, at most {upper:most} {against:class}].{NO_VERDICT}",
@@ -197,8 +197,8 @@ ATTACK: Final[Texts] = {
     "answer_of_all_lines": "The sentence at the top holds for all lines of the table at once, so "
     "its figure can differ from theirs.",
     "any_attacker_of_all_lines": "Some attacker who sees {score:quoted} has an advantage of at "
-    "least {lower:least}. This holds for all lines of the table at once, so it can differ from "
-    "theirs.",
+    "least {lower:least}. This figure holds for all lines of the table at once, so it can differ "
+    "from theirs.",
     "best_of_kind": "The advantage on {score:quoted} is at most {upper:most} {against:class}.",
     "not_judged": "Not judged: {attacks:names}[ ({why})].",
     "class_leaks_most": "Of {classes:count} classes, {group:quoted} leaks most: at least "

@@ -107,7 +107,7 @@ FOUND_IN_INPUT: Final = {
     "from_summaries": "The rows were not seen here: {files:count} {files:summary file|summary "
     "files}{named:bracketed} {files:holds|hold} counts{by:part}{files:|; nobody checked whether a "
     "record is in two files}.",
-    "by_cuts": ", in score ranges of {sites:count} {sites:site|sites}",
+    "by_cuts": ", in score ranges that {sites:count} {sites:site|sites} chose",
     "sites_missing": "! Of the {sites:count} {sites:site|sites} that chose the score ranges "
     "(cuts), {missing:number} {missing:is|are} missing: {names:text}. Nothing here covers these "
     "records, so no verdict is MET without them. Add what is missing. If no record of a site is in "
@@ -127,16 +127,17 @@ FOUND_IN_INPUT: Final = {
     "copies_unread": "! Column exact_copy is neither 1 nor 0 for {members:members}: write 1 or 0.",
     # The seed.
     "strict_seed": "! `strict` was used with a stated seed: a person who knew the seed could write "
-    "scores that suit it. The limits hold only if the scores were made without knowing the seed, "
-    "and are marked approximate. Leave `seed` out: mipaudit then draws a seed that nobody could "
-    "know.",
+    "scores that suit it. The limits hold only if the scores were made without knowing the seed. "
+    "So the report marks them as approximate. Leave `seed` out: mipaudit then draws a seed that "
+    "nobody could know.",
     "stated_seed.large": "! The seed was stated (`seed`), the input is too large for its rows to "
-    "change the seed, and no digest of the input was made: the person who arranged the rows could "
-    "have decided which rows are used only to train attackers. Leave `seed` out to have a seed "
-    "drawn, or add `hash_inputs`, so that every row changes the seed.",
+    "change the seed, and no digest of the input was made. A person who knew the seed could have "
+    "arranged the rows so that certain rows are used only to train attackers. Leave `seed` out to "
+    "have a seed drawn, or add `hash_inputs`, so that every row changes the seed.",
     "stated_seed.part": "! The seed of this summary was stated (`seed`) and does not depend on the "
-    "rows: the person who arranged the rows, or named their keys, could have decided which rows "
-    "are used only to train attackers. Leave `seed` out: every site then draws a seed of its own.",
+    "rows. A person who knew it could have arranged the rows, or named their keys, so that certain "
+    "rows are used only to train attackers. Leave `seed` out: every site then draws a seed of its "
+    "own.",
     # The policy.
     "waiver_unmatched": "! Waiver {number:number} of the policy (on {quantity}{score:of}) matches "
     "no limit here.",

@@ -28,13 +28,13 @@ _PHRASES: Final = {
 
 # What a report on noise answers and remarks.
 NOISE: Final = {
-    "noise_not_needed": "Every release keeps this promise: no noise is needed.",
+    "noise_not_needed": "This promise is so weak that every release keeps it: no noise is needed.",
     "noise_for_any_data": "{mechanism:capital} noise of scale {multiplier:multiple} x {of} keeps "
-    "eta = {eta:number} for any data. Less may be enough if it is measured on releases of random "
-    "halves of your data: mipaudit help mip-noise.",
-    "noise_of_splits": "{mechanism:capital} noise of scale {scale:most_figure} in units of the "
-    "shape '{shape}' keeps eta = {eta:number} (calibration: {calibration}). The full report says "
-    "how much noise each number gets.",
+    "eta = {eta:number} for any data. Less may be enough if mipaudit can measure releases of "
+    "random halves of your data: mipaudit help mip-noise.",
+    "noise_of_splits": "{mechanism:capital} noise keeps eta = {eta:number}. The full report says "
+    "how much for each number (shape {shape}, scale {scale:most_figure}, calibration "
+    "{calibration}).",
     "no_noise_keeps": "No calibration of these splits keeps the promise.",
     "every_record": "any record",
     "tested_records": "any record that is exchanged in your pairs of releases",
@@ -124,8 +124,8 @@ FOUND_IN_RUNS: Final = {
     "no_loss_bound": "Yeom's bounded-loss attack and limits of the generalization gap need "
     "`loss_bound` B: the largest loss that is possible, known before the audit.",
     "loss_clipped": "Column {column:quoted}: {losses:count} {losses:loss|losses} below 0 or above "
-    "the bound {losses:counts|count} as 0, or as the bound. The bounded-loss attack and the gap "
-    "use these losses.",
+    "`loss_bound` {losses:was|were} moved to that end. The bounded-loss attack and the gap use "
+    "these losses.",
     "bound_of_these_rows": "Column {column:quoted}: the bound equals the largest loss in the file, "
     "which few records have. If the bound was taken from there, limits of the bounded-loss "
     "adversary and of the gap do not hold.",

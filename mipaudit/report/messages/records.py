@@ -17,7 +17,7 @@ _PHRASES: Final = {
     "BLIND": "[ (blind guessing: {baseline:best})]",
     "CELL": "score [value{discrete:said}][range{discrete:unless}]",
     "SCALE": " (0: even chances, 1: certain[; blind guessing: {baseline:best}])",
-    "ABOVE": "[. In no cell is the average risk above {upper:most}].{NO_VERDICT}",
+    "ABOVE": "[. Nowhere is the average risk above {upper:most}].{NO_VERDICT}",
     "LARGEST": " The largest risk is at most {upper:most}.{NO_VERDICT}",
     "GIVEN": "[{used}][{none}{used:unless}][ {unused}]",
     "RIGHT": " [in the clearest of {cells:count} groups{several:said}][in a group{several:unless}] "
@@ -143,8 +143,8 @@ QUERY: Final[Texts] = {
     "{columns:count} {columns:column|columns} compared[; {skipped:count} not compared].",
     "metric_euclidean": "The distance is Euclidean: a number is divided by the scale of its "
     "column, and each category has a column of 0 and 1.",
-    "metric_gower": "The distance is Gower's, a mean over the columns: of numbers, the difference "
-    "divided by the column's scale; of categories, 1 where they differ.",
+    "metric_gower": "The distance is Gower's, the mean of one difference for each column: for "
+    "numbers, the difference divided by the column's scale; for categories, 1 where they differ.",
 }
 
 # What is to be known of records, of their groups, of tables, and of scores made of them.

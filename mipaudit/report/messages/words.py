@@ -22,10 +22,10 @@ _NAMES: Final = {
     "copies": "exact copies",
     "auc": "AUC",
     "tpr_at_fpr": "TPR at FPR",
-    "any_difference": "any difference",
-    "generalization_gap": "generalization gap",
     "class_beside_any": "(a) class less any",
     "any_beside_class": "(b) any less class",
+    "right_of_members": "members guessed right",
+    "right_of_holdout": "holdout guessed right",
     "more_right_of_members": "difference of right guesses",
 }
 _PHRASES: Final[Mapping[Attackers, str]] = MappingProxyType(
@@ -123,7 +123,7 @@ def named_quantity(quantity: str, metric: str | None, fpr: float | None) -> str:
         return f"metric {metric}"
     if fpr is not None:
         return f"TPR at FPR {number_text(fpr)}"
-    return _NAMES.get(quantity, quantity)
+    return _NAMES.get(quantity, quantity.replace("_", " "))
 
 
 def named_where(prior: float | None, group: str | None) -> str:

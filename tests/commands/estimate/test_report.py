@@ -237,7 +237,7 @@ def test_where_scores_share_the_error_their_figure_says_so(leaks, given):
     if report.policy:
         assert re.search(rf"Audited alone, '\w+' has an advantage of at least {least}", said)
     else:
-        assert f"({least} if audited alone)" in said
+        assert f"({least} if this were the only score)" in said
     assert "alone" not in brief(alone).lower()
     assert alone.design.alone is None
 

@@ -48,7 +48,7 @@ LAYOUT: Final = Layout(
             words=3,
             caption=_ADVANTAGE + "Best, 'at most' and place (1 leaks most) are "
             "{design.against:class}.",
-            legend="Advantage, 0 to 1. Place (1: most), best, at most: for "
+            legend="Advantage; place 1 leaks most. Place, best, at most are for "
             "{design.against:attackers}.",
             short=None,
             picture="intervals",
