@@ -77,8 +77,7 @@ BOUNDS: Final[Texts] = {
     "keeps_tpr_at_fpr": "{ANY_KEEPS} the TPR at FPR {fpr:percent} {ANY_OF_THESE}",
     "keeps_success": "{ANY_KEEPS} an attacker who guesses right in {baseline:percent} "
     "of cases without the record at or below {value:percent}:",
-    "keeps_delta": "Any one of these gives ({epsilon:number}, {value:number})-differential "
-    "privacy:",
+    "keeps_delta": "Each of these gives ({epsilon:number}, {value:number})-differential privacy:",
     "delta_allows_more": "delta alone allows more than the target",
     "any_attacker_allowed": "the target allows any attacker",
     "no_noise_hides": "no noise can hide a record that well",

@@ -158,8 +158,7 @@ FOUND_IN_INPUT: Final = {
 # What is unusual about scores, and what their figures do not see.
 FOUND_IN_SCORES: Final = {
     "small_class": "! Few {of:class_records} ({count:number}): limits will be wide.",
-    "constant_column.score": "Column {column:quoted} has the same value in all rows: it shows "
-    "nothing.",
+    "constant_column.score": "Column {column:quoted} has one value in all rows: it shows nothing.",
     "infinite_scores.column": "Column {column:quoted} is infinite in {rows:count} {rows:row|rows}; "
     "infinite scores are kept as extreme values.",
     "infinite_scores.vector": "Score {score:quoted} has {infinite:count} infinite "

@@ -143,8 +143,7 @@ _SENTENCES: Final = {
     # Of an audit of epsilon.
     "epsilon_lower": "These are lower limits. A better attack or a worse record may show more; a "
     "limit of 0, or a claim that is not refuted, is no evidence of privacy.",
-    "epsilon_estimate": "A best estimate is about the attack that was judged. It certifies "
-    "nothing.",
+    "epsilon_estimate": "A best estimate is about the attack that was judged, and proves nothing.",
     "epsilon_not_joint": "Limits by different methods hold one by one, not jointly; the verdict "
     "rests on the limit that was asked for.",
     "epsilon_keep_best": "If somebody audits again with other seeds, scores or settings and "

@@ -60,8 +60,7 @@ NOISE: Final = {
     "number_not-an-interval": "best estimate, which has no limits,",
     "number_value": "best estimate",
     # What was done to a release.
-    "nothing_added": "Nothing was added to the {numbers:count} {numbers:number|numbers} of the "
-    "release.",
+    "nothing_added": "Nothing was added to {numbers:count} {numbers:number|numbers}.",
     "noise_added": "Noise was added to {numbers:count} {numbers:number|numbers}, with random "
     "numbers from the {entropy}. Rounding: {rounding:text}.",
 }
@@ -101,8 +100,7 @@ FOUND_IN_RUNS: Final = {
     "are not independent and no limit holds.",
     "direct_needs_splits": "The direct calibration needs {needed:number} splits for this eta in "
     "strict mode. Given: {splits:number}.",
-    "pairs_do_not_differ": "The two sides of every pair are equal: the pairs say nothing about "
-    "noise.",
+    "pairs_do_not_differ": "The two sides of every pair are equal: they say nothing about noise.",
     "records_not_named": "! The pairs do not name their records: the swap calibration holds for "
     "the average record only, and only if the record of every pair was drawn at random, afresh for "
     "each.",

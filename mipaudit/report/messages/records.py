@@ -165,8 +165,7 @@ FOUND_IN_RECORDS: Final[Texts] = {
     "wrong. Do both columns use the same words?",
     "attribute_missing": "{records:count} {records:record has|records have} no attribute and "
     "{records:is|are} not counted.",
-    "guess_missing": "No guess was given for {records:count} {records:record|records}: that counts "
-    "as wrong.",
+    "guess_missing": "No guess for {records:count} {records:record|records}: that counts as wrong.",
     "attribute_shifted": "! {values:number} {values:value of the attribute is|values of the "
     "attribute are} not equally frequent among members and holdout records: the two classes differ "
     "in more than membership, and the membership advantage is partly that difference.",

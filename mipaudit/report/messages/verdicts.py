@@ -200,8 +200,7 @@ CHECKS: Final[Texts] = {
     "claim_not_comparable": "{ADVANTAGE}: above the {by_substitution:most} allowed if the claim is "
     "about the exchange of one record (substitution), not above the {allowed:most} allowed if it "
     "is about one record added or removed (add-remove); say with `adjacency` which it is",
-    "claim_vacuous": "the claim allows an advantage of {allowed:most}: it rules out next to "
-    "nothing",
+    "claim_vacuous": "the claim allows an advantage of {allowed:most}: it rules out almost nothing",
     "claim_consistent": "the data do not refute the claim (nor prove it), because the lower limit "
     "of the advantage, {lower:least}, is not above the {allowed:most} that the claim allows",
     "claim_beside_unbounded_records": "{reason} (what goes beyond the records is unknown: no limit "
