@@ -14,8 +14,8 @@ class InitOptions(Options):
 
     HELP = """Write a first policy file: limits, and the reason for each.
 
-Reads no data. Every later mipaudit command in this folder, or in a folder below it, uses
-mipaudit.toml. Read the limits and change those that do not fit.
+Reads no data. Every later audit in this folder, or in a folder below it, uses mipaudit.toml. Read
+the limits and change those that do not fit.
 
 \b
 Examples:

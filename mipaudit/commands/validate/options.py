@@ -68,10 +68,10 @@ class ValidateOptions(_Cells, FixedSeed, _Run, Followed, Recorded):
 
     HELP = """Check on your own machine how often confidence limits hold.
 
-Makes score files whose true leak is known, audits each as `estimate` would, and counts how often
-each confidence limit misses the truth. To test this check itself, it also audits with methods that
-are known to be wrong. Exit code 0: every limit of mipaudit holds as often as promised; 1: one does
-not, or a wrong method was not detected.
+Makes score files whose true leak is known, audits each as mipaudit estimate would, and counts how
+often each confidence limit misses the truth. To test this check itself, it also audits with methods
+that are known to be wrong. Exit code 0: every limit of mipaudit holds as often as promised; 1: one
+does not, or a wrong method was not detected.
 
 \b
 Examples:

@@ -57,11 +57,11 @@ Examples:
   mipaudit verify report.html --input scores.parquet
   mipaudit verify report.json --members in.csv --holdout out.csv
   mipaudit verify compared.json --input v1.parquet --input v2.parquet
-      A report of mipaudit compare: give the same inputs in the same order, with the same names.
+      A report of mipaudit compare. Give the same inputs in the same order, with the same names.
   mipaudit verify query.json --members m.csv --holdout h.csv --synthetic s.csv
-      A report of mipaudit query: every score is made again, and their sha256 compared.
+      A report of mipaudit query. All scores are computed again, and the sha256 is compared.
   mipaudit verify model.intoto.json
-      A file of mipaudit render --subject. Released files and report must be in its folder.
+      A file of mipaudit render --subject. Released files and report must be in the same folder.
   mipaudit verify bounds.json
       A report that was made without scores, such as one of mipaudit bounds.
 """
