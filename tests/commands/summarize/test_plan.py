@@ -103,7 +103,7 @@ def test_the_plan_says_what_is_agreed_on_first_and_what_if_a_site_drops_out(mipa
 def test_help_says_the_same_of_cuts_in_every_place(mipaudit):
     text = " ".join(mipaudit("summarize", "--help").stdout.split())
     assert "no counts" not in text
-    assert "Count all rows later, with --cuts" in text
+    assert "Then each site counts with the cuts files of all sites" in text
 
 
 def test_what_was_written_and_the_number_of_rows_that_is_enough_are_said(mipaudit, tmp_path):
