@@ -94,7 +94,7 @@ def test_a_site_that_has_no_record_in_the_release_is_left_out_by_name(summaries)
     assert report.verdict.status == "met"
     assert report.verdict.assuming == "the release has no record of the sites left out"
     assert codes(report) == {"from_summaries", SITES_LEFT_OUT}
-    assert answer_of(report).startswith("MET, assuming that no record of a site")
+    assert answer_of(report).startswith("MET, assuming that the release has no record")
     one = mipaudit.estimate(files[0], max_advantage=LIMIT, without_site="west")
     assert one.verdict.status == "inconclusive"
     assert codes(one) == {"from_summaries", SITES_LEFT_OUT, SITES_MISSING}
