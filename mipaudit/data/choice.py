@@ -555,7 +555,7 @@ def no_member_column(parts: Sequence[Part]) -> InputError:
     if len(fields) == 1 and parts[0].blob is not None:
         hint = (
             "There is only one column. If each file has one class: `members` FILE `holdout` FILE. "
-            "For more columns, separate CSV cells by comma, semicolon, tab or bar."
+            "If it should have more: cells of CSV are separated by comma, semicolon, tab or bar."
         )
     return InputError(
         "no_member_column",

@@ -63,7 +63,7 @@ LAYOUT: Final = Layout(
             (Column("value", "{group:short}[ ({selection})]"), AXIS, *SHORT_LIMITS),
             caption="How much more often each value is guessed right for members. The limits of "
             "all values hold together.",
-            legend="How much more often members are guessed right; all limits hold together.",
+            legend="How much more often members are guessed right; confidence for the whole table.",
             short=None,
             whole=False,
             picture="intervals",

@@ -16,9 +16,9 @@ _PROMISE: Final = (
     "{guarantee.epsilon:most_figure}.][ At delta {guarantee.delta:number} no epsilon "
     "holds{guarantee.epsilon_reason:said}.][ It hides a change of one record by "
     "{guarantee.adjacency}{guarantee.adjacency_assumed:unless}.][ You did not say which change "
-    "the guarantee hides: one record exchanged, or added or removed (`adjacency`). Both readings "
-    "are shown. Figures that need one reading use 'added or removed', which allows "
-    "more to leak{guarantee.adjacency_assumed:said}.]"
+    "the guarantee hides: one record exchanged, or added or removed (`adjacency`). Both are "
+    "shown. Where there is only one figure, it is for 'added or removed', which allows more to "
+    "leak{guarantee.adjacency_assumed:said}.]"
 )
 _KEPT: Final = (
     "At most: [epsilon at delta {kept.0.delta:number}, {kept.0.epsilon:said}]mu of Gaussian "
@@ -101,14 +101,14 @@ LAYOUT: Final = Layout(
             ),
             caption=_KEPT,
             legend="[Epsilon (delta {kept.0.delta:number}), {kept.0.epsilon:said}]mu: most "
-            "allowed. Noise (sensitivity {kept.0.sensitivity:number}): least scale.",
+            "allowed. Noise (sensitivity {kept.0.sensitivity:number}): least needed.",
             short=None,
             note="[In rows with 'present or absent', success without the record means from a "
             "release made without it; in the other rows, from a release made with another record "
             "in its place{target.baseline:said}.]",
         ),
         Table(
-            "Limits of epsilon and mu, if the rates were measured on as many as you stated",
+            "Limits of epsilon and mu, if the rates come from as many records as you stated",
             "refuted.limits",
             (
                 Column("limits", "{method:way}"),

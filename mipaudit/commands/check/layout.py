@@ -14,7 +14,7 @@ LAYOUT: Final = Layout(
             (
                 Column("column", "{short}"),
                 Column("used as", "{treated}"),
-                Column("holds", "{kind}"),
+                Column("type", "{kind}"),
                 Column("distinct", "{distinct:counted}"),
                 Column("repeated", "{atoms:counted}"),
                 Column("tied rows", "{tied_rows:counted}"),

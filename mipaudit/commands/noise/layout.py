@@ -48,8 +48,8 @@ LAYOUT: Final = Layout(
                 Column("total error", "{error:most_figure}"),
             ),
             caption=_CALIBRATED,
-            legend="{measured.n_splits:count} splits of {measured.n_coordinates:count} "
-            "{measured.n_coordinates:number|numbers}. Total error: how far the noise moves them[, "
+            legend="{measured.n_splits:count} splits, {measured.n_coordinates:count} "
+            "{measured.n_coordinates:number|numbers} each. Total error: how far noise moves them[, "
             "in spreads{given_units:unless}].",
             short=None,
             picture="amounts",

@@ -149,7 +149,7 @@ def rows_enough(least: int) -> str:
     rows = count_text(enough_rows(least))
     return (
         f"At every site {rows} members and {rows} holdout records are nearly always enough, if "
-        "their average scores differ little (by at most one standard deviation)"
+        "members and holdout have similar average scores (within one standard deviation)"
     )
 
 

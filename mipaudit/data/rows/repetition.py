@@ -83,8 +83,8 @@ def check_ids(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ...]:
     raise InputError(
         "repeated_ids",
         f"Column {quoted_name(column)} repeats {ids:,} of its values among members or among "
-        f"holdout records, up to {most:,} times. Such rows are not independent, so no limit "
-        "would hold.",
+        f"holdout records, up to {most:,} times. Such rows are not independent, so no "
+        "confidence limit would hold.",
         f"{files_hint(source, most)}{hint}",
     )
 

@@ -121,8 +121,8 @@ ESTIMATE: Final[Texts] = {
     "right_most_kind": "{KIND}{upper:right_most} times in 100, and cleverer attackers may be right "
     "more often",
     # Remarks.
-    "error_shared": "Audited [alone{among:said}][for this figure alone{alone_of_all:said}], "
-    "{score:quoted} has an advantage of at least [{alone:least}][{alone_of_all:least}].",
+    "error_shared": "As the only [score{among:said}][figure{alone_of_all:said}], {score:quoted} "
+    "would have 'at least' [{alone:least}][{alone_of_all:least}].",
     "verdict_shares_error": "~ The limits of the verdict can differ a little from those in the "
     "tables, because other limits have to hold together there.",
     "auc_implies": "~ The AUC of {score:quoted} is at least {lower:least}, above chance. It "
@@ -194,11 +194,11 @@ ATTACK: Final[Texts] = {
     "100 ({prior:compared}); for other attacks this test rules nothing out",
     "right_undecided": "this test neither passes nor fails the release",
     # Remarks.
-    "answer_of_all_lines": "The sentence at the top holds for all lines of the table at once, so "
-    "its figure can differ from theirs.",
+    "answer_of_all_lines": "The sentence at the top takes into account that several attackers were "
+    "tried. So its figure can differ from theirs.",
     "any_attacker_of_all_lines": "Some attacker who sees {score:quoted} has an advantage of at "
-    "least {lower:least}. This figure holds for all lines of the table at once, so it can differ "
-    "from theirs.",
+    "least {lower:least}. This figure takes into account that several attackers were tried, so it "
+    "can differ from theirs.",
     "best_of_kind": "The advantage on {score:quoted} is at most {upper:most} {against:class}.",
     "not_judged": "Not judged: {attacks:names}[ ({why})].",
     "class_leaks_most": "Of {classes:count} classes, {group:quoted} leaks most: at least "

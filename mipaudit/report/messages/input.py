@@ -79,10 +79,10 @@ FOUND_IN_INPUT: Final = {
     "`unit_rows` one, which does not depend on it.",
     "rows_taken_as_independent.files": "! {copies:count} of {parts:count} files "
     "{copies:holds|hold} the same rows as another file, in the same order: such rows are not "
-    "independent records, and no limit would be true.{TAKEN}",
+    "independent records, so no confidence limit would hold.{TAKEN}",
     "rows_taken_as_independent.scores": "! {sampled:About |}{rows:count} scores of one class occur "
     "several times{nearly: except for their last digits|}, more often than in independent rows: "
-    "rows were copied, and no limit would be true.{TAKEN}",
+    "rows were copied, so no confidence limit would hold.{TAKEN}",
     "rows_taken_as_independent.ids": "! {ids:count} {ids:value|values} of column {column:quoted} "
     "{ids:occurs|occur} in up to {most:count} rows of one class{UNTRUE}",
     "rows_taken_as_independent.ids_in_both": "! {ids:count} {ids:value|values} of column "
@@ -127,17 +127,17 @@ FOUND_IN_INPUT: Final = {
     "copies_unread": "! Column exact_copy is neither 1 nor 0 for {members:members}: write 1 or 0.",
     # The seed.
     "strict_seed": "! `strict` was used with a stated seed: a person who knew the seed could write "
-    "scores that suit it. The limits hold only if the scores were made without knowing the seed. "
-    "So the report marks them as approximate. Leave `seed` out: mipaudit then draws a seed that "
-    "nobody could know.",
+    "scores that suit it. The confidence limits hold only if the scores were made without knowing "
+    "the seed. So the report marks them as approximate. Leave `seed` out: mipaudit then draws a "
+    "seed that nobody could know.",
     "stated_seed.large": "! The seed was stated (`seed`), the input is too large for its rows to "
     "change the seed, and no digest of the input was made. A person who knew the seed could have "
     "arranged the rows so that certain rows are used only to train attackers. Leave `seed` out to "
     "have a seed drawn, or add `hash_inputs`, so that every row changes the seed.",
     "stated_seed.part": "! The seed of this summary was stated (`seed`) and does not depend on the "
-    "rows. A person who knew it could have arranged the rows, or named their keys, so that certain "
-    "rows are used only to train attackers. Leave `seed` out: every site then draws a seed of its "
-    "own.",
+    "rows. It decides which rows are used only to train attackers: a person who knew it could have "
+    "chosen them, by the order of the rows or by their keys. Leave `seed` out: every site then "
+    "draws a seed of its own.",
     # The policy.
     "waiver_unmatched": "! Waiver {number:number} of the policy (on {quantity}{score:of}) matches "
     "no limit here.",

@@ -30,11 +30,11 @@ _PHRASES: Final = {
 NOISE: Final = {
     "noise_not_needed": "This promise is so weak that every release keeps it: no noise is needed.",
     "noise_for_any_data": "{mechanism:capital} noise of scale {multiplier:multiple} x {of} keeps "
-    "eta = {eta:number} for any data. Less may be enough if mipaudit can measure releases of "
-    "random halves of your data: mipaudit help mip-noise.",
+    "eta = {eta:number} for any data. Less may be enough: make the release again from random "
+    "halves of your data, and give mipaudit these results (mipaudit help mip-noise).",
     "noise_of_splits": "{mechanism:capital} noise keeps eta = {eta:number}. The full report says "
-    "how much for each number (shape {shape}, scale {scale:most_figure}, calibration "
-    "{calibration}).",
+    "how much noise each released number gets (shape {shape}, scale {scale:most_figure}, "
+    "calibration {calibration}).",
     "no_noise_keeps": "No calibration of these splits keeps the promise.",
     "every_record": "any record",
     "tested_records": "any record that is exchanged in your pairs of releases",
@@ -122,7 +122,7 @@ FOUND_IN_RUNS: Final = {
     "no_loss_bound": "Yeom's bounded-loss attack and limits of the generalization gap need "
     "`loss_bound` B: the largest loss that is possible, known before the audit.",
     "loss_clipped": "Column {column:quoted}: {losses:count} {losses:loss|losses} below 0 or above "
-    "`loss_bound` {losses:was|were} moved to that end. The bounded-loss attack and the gap use "
+    "`loss_bound` {losses:was|were} set to 0 or to it. The bounded-loss attack and the gap use "
     "these losses.",
     "bound_of_these_rows": "Column {column:quoted}: the bound equals the largest loss in the file, "
     "which few records have. If the bound was taken from there, limits of the bounded-loss "

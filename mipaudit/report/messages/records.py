@@ -13,11 +13,11 @@ _BLIND_LIMIT: Final = (
 )
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
-    "NO_VERDICT": " No limit was given: no verdict.",
+    "NO_VERDICT": " No limit on this was given: no verdict.",
     "BLIND": "[ (blind guessing: {baseline:best})]",
     "CELL": "score [value{discrete:said}][range{discrete:unless}]",
     "SCALE": " (0: even chances, 1: certain[; blind guessing: {baseline:best}])",
-    "ABOVE": "[. Nowhere is the average risk above {upper:most}].{NO_VERDICT}",
+    "ABOVE": "[. Whatever the score, the average risk is at most {upper:most}].{NO_VERDICT}",
     "LARGEST": " The largest risk is at most {upper:most}.{NO_VERDICT}",
     "GIVEN": "[{used}][{none}{used:unless}][ {unused}]",
     "RIGHT": " [in the clearest of {cells:count} groups{several:said}][in a group{several:unless}] "
@@ -245,14 +245,14 @@ FOUND_IN_RECORDS: Final[Texts] = {
     "columns_taken.some": "{TAKEN} Passed over: {skipped:text}.",
     "labels_sorted": "! {file:text}: the labels are words. The outputs are assumed to follow the "
     "classes in alphabetical order, as in scikit-learn.",
-    "counts_tell": "The number of shadow models that were trained with a record differs between "
-    "members and holdout records, as where all models, with the target, share out every record "
-    "evenly. That number alone would give members away, so every record is judged by the same "
-    "numbers of models: {inside:number} with it and {outside:number} without it.",
+    "counts_tell": "The number of shadow models trained with a record differs between members and "
+    "holdout records. It does if all models, with the target, share out each record evenly. That "
+    "number alone would give members away, so every record is judged by the same numbers of "
+    "models: {inside:number} with it, {outside:number} without it.",
     "offline_only": "At least one record was in no training set, or in too few: there is no online "
     "score, which needs models trained with every record.",
-    "few_models": "At least one record has only {models:number} {models:model|models} of a kind: "
-    "its own variance is poorly known, and `variance` fixed is likely to reveal more.",
+    "few_models": "A record has only {models:number} shadow {models:model|models} with it, or "
+    "without it: its own variance is poorly known, and `variance` fixed is likely to reveal more.",
     "variance_floored": "{deviations:count} {deviations:deviation of a single record "
     "was|deviations of single records were} raised to a thousandth of the pooled one.",
     "saturated": "{confidences:count} {confidences:confidence is|confidences are} 0 or 1 up to "

@@ -187,7 +187,7 @@ FOUND_IN_REPORTS: Final[Texts] = {
     "be of different records, or mean something else.",
     "versions_differ": "{TWO} were made by different versions of mipaudit, {old_version} and "
     "{new_version}.",
-    "same_input": "! {TWO} were made from the same input file, or share one.",
+    "same_input": "! At least one input file was used for both {TWO}.",
     "side_differs": "Score {score:quoted}: members are guessed at the high end in one of {TWO}, at "
     "the low end in the other. AUC and TPR at FPR are those of different guesses.",
     "unmatched_figures": "Score {score:quoted}: {figures:number} {figures:figure is|figures are} "
@@ -197,9 +197,9 @@ FOUND_IN_REPORTS: Final[Texts] = {
     "waiver_expired": "! A waiver of the report expired after {day}: its file still holds the "
     "earlier verdict.",
     "same_scores.alike": "{SAME}.",
-    "same_scores.apart": "! {SAME} with different verdicts: was the better one picked?",
-    "same_release": "! {reports:text} are declared as audits of one release, {release:quoted}, and "
-    "their verdicts differ.",
+    "same_scores.apart": "! {SAME} with different verdicts: perhaps only the better one was shown.",
+    "same_release": "! {reports:text} name the same release, {release:quoted}, and their verdicts "
+    "differ.",
     # An installation.
     "library_missing.needed": "! {library} is not installed. Try: {line:text}",
     "library_broken.needed": "! {BROKEN}",

@@ -238,9 +238,9 @@ NOT_KEPT: Final[Texts] = {
 
 # Why a limit is open where there is nothing to compare with it.
 UNLIMITED: Final[Texts] = {
-    "no_upper_limit": "{quantity:checked}{lower:known}, and an upper limit {against:class} cannot "
-    "be given: the limit of {limit:number} cannot be shown to be met; choose a class of attackers "
-    "with `against`",
+    "no_upper_limit": "{quantity:checked}{lower:known}, and no upper limit can be given "
+    "{against:class}, so the limit of {limit:number} cannot be shown to be met; choose a class of "
+    "attackers with `against`",
     "open_in_report": "{quantity:checked}{lower:known}; these figures of the report leave open "
     "whether the limit of {limit:number} is met",
     "difference_unknown": "no test says whether members and holdout records differ at all",

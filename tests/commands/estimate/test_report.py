@@ -235,7 +235,7 @@ def test_where_scores_share_the_error_their_figure_says_so(leaks, given):
     (row,) = (one for one in advantages(alone) if one.attackers == "any")
     least, said = lower_text(row.lower), " ".join(brief(report).split())
     if report.policy:
-        assert re.search(rf"Audited alone, '\w+' has an advantage of at least {least}", said)
+        assert re.search(rf"As the only score, '\w+' would have 'at least' {least}", said)
     else:
         assert f"({least} if this were the only score)" in said
     assert "alone" not in brief(alone).lower()
