@@ -91,7 +91,7 @@ MISTAKES = [
     ("run s.csv", "Did you mean mipaudit estimate"),
     ("mipaudit estimate s.csv", "Type the name of the program once."),
     # Policies.
-    ("estimate s.csv --config quoted.toml", "Write a number without quotes"),
+    ("estimate s.csv --config quoted.toml", "Write the number without quotes"),
     ("estimate s.csv --config section.toml", "`mipaudit init` writes an example."),
 ]
 
