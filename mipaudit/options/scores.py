@@ -104,8 +104,8 @@ class Membership(Options):
         only_with="unit_col",
     )
     rows_are: Literal["independent"] | None = choice(
-        "State that rows are independent, although some have the same id or come from several "
-        "files. For example, each row is about a different person."
+        "State that rows are independent (such as: each is about another person), although some "
+        "have the same id, or there are several files."
     )
 
 
@@ -254,9 +254,9 @@ class _ScoreLimits(_MaxAdvantage):
         "Policy: the share of right guesses may exceed that of blind guessing by at most X (eta)."
     )
     max_tpr_at_fpr: tuple[float, float] | None = free(
-        "Policy: an attacker who by mistake calls a share F of the holdout records members may "
-        "find at most a share T of the members. In 0.02@0.001, T is 20 in 1,000 and F is 1 in "
-        "1,000. T must be above F.",
+        "Policy: an attacker may find at most a share T of the members, if the attacker wrongly "
+        "calls a share F of the holdout records members. In 0.02@0.001, T is 20 in 1,000 and F is "
+        "1 in 1,000. T must be above F.",
         metavar="T@F",
         read=operating_point,
         in_python="Or (0.02, 0.001).",

@@ -153,13 +153,13 @@ class _Guarantee(Options):
 
     epsilon: float | None = free("The epsilon of differential privacy.", metavar="E", within=_LOSS)
     delta: float | None = game.DELTA_OPTION.but(
-        "The delta that goes with epsilon. Default: 0. For guarantees that have no "
-        "epsilon at delta 0, such as Gaussian noise: 1e-5."
+        "The delta that goes with epsilon. Default: 0, or 1e-5 for guarantees that "
+        "have no epsilon if delta is 0, such as Gaussian noise."
     )
     mu: float | None = free("The mu of Gaussian differential privacy.", metavar="MU", within=_LOSS)
     rho: float | None = free("The rho of zero-concentrated DP.", metavar="RHO", within=_LOSS)
     rdp: Sequence[tuple[float, float]] | None = free(
-        "Renyi differential privacy: the largest divergence at each order, as in 2:0.1,4:0.25.",
+        "Renyi differential privacy. 2:0.1 means: at order 2, the divergence is at most 0.1.",
         metavar="ORDER:E,...",
         read=_renyi_limits,
         repeated=False,
@@ -194,7 +194,7 @@ class _Guarantee(Options):
         repeated=True,
     )
     best_of: int | None = free(
-        "You publish only the best of K runs. The guarantee that you give is that of each run.",
+        "Only the best of K runs is published. Type the guarantee of one run.",
         metavar="K",
         within=Range(lambda k: 1 <= k <= _MOST_RUNS, "at least 1 and at most 10,000"),
     )
@@ -300,12 +300,12 @@ Examples:
   mipaudit bounds --advantage 0.1
       The epsilon, the mu or the noise that keeps every attacker's advantage at 0.1 or below.
   mipaudit bounds --success 0.2@0.1
-      The same, if 10 in 100 guesses are right without a person's record, and at most 20 may be
-      with it.
+      The same, so that at most 20 in 100 guesses about a person are right if 10 in 100 are right
+      without the person's record.
   mipaudit bounds --gaussian-noise-for epsilon=1,delta=1e-5 --sensitivity 2
       The least Gaussian (normally distributed) noise that gives this guarantee.
   mipaudit bounds --tp 90 --fn 10 --fp 1 --tn 99
-      An attack found 90 of 100 members, and took 1 of 100 others for one. Which epsilon is refuted?
+      An attack found 90 of 100 members, and 1 of 100 others by mistake. Which epsilon is refuted?
   mipaudit bounds --dp-sgd noise_multiplier=0.8,q=0.01,steps=10000
       What training with noise (DP-SGD) allows. First: pip install "mipaudit[accounting]"
   mipaudit bounds --compose gaussian:noise_multiplier=2,count=10 --compose \

@@ -57,10 +57,9 @@ LAYOUT: Final = Layout(
                 Column("needed", "[{needed:count}][none{needed:unless}]", "needed_reason"),
                 Column("guesses", "{needed_guesses:counted}"),
             ),
-            caption="Refuted from: the smallest true epsilon at which"
-            " {claim.power.0.power:percent} of such audits refute the claim. Needed: how many runs"
-            " of each kind (or canaries) it takes until {claim.power.0.power:percent} refute it, if"
-            " the true epsilon is {claim.power.0.true_epsilon:number}.",
+            caption="If the true epsilon is 'refuted from epsilon', {claim.power.0.power:percent} "
+            "of such audits refute the claim. Needed: how many runs of each kind (or canaries) it "
+            "takes for that if the true epsilon is {claim.power.0.true_epsilon:number}.",
         ),
         Table("What it rests on", "rests_on", (Column("", "{message}"),), prose=True),
     ),

@@ -127,8 +127,8 @@ class _Calibration(Options):
         only_with="splits",
     )
     error_units: Literal["standardised", "given"] = choice(
-        "Choose the noise that adds the least error. Measure the error in units of each number's "
-        "spread (standardised), or of the release (given).",
+        "The chosen noise adds the least error. Unit of the error: each number's spread "
+        "(standardised), or that of the release (given).",
         default="standardised",
         only_with="splits",
     )

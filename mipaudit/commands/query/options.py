@@ -272,7 +272,7 @@ What each query computes for a record. Members are expected to score [low] or [h
   mc:R        each synthetic record within distance R adds a number, larger if it is closer [high]
   share:R     share of the synthetic records that are within distance R [high]
   density     how dense synthetic records are near it, compared with --reference (DOMIAS) [high]
-  classifier  how sure a trained program is that a record is synthetic, not from --reference [high]
+  classifier  how sure a program is that a record is synthetic rather than of --reference [high]
 Without a number, K is 5 for kth and 2 for lnr; R is the middle (median) of all nn distances.
 
 \b

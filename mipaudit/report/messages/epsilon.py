@@ -151,8 +151,8 @@ EPSILON: Final[Texts] = {
     "one_model_seen": "{members:members} and {holdout:holdout} of one model",
     "runs_seen": "{members:count} independent {members:run|runs} with the record, {holdout:count} "
     "without",
-    "guesses_of_member": "{RIGHT} that the record was used are{SIDE}",
-    "guesses_of_holdout": "{RIGHT} that the record was not used are{SIDE}",
+    "guesses_of_member": "{RIGHT} 'the record was used' are{SIDE}",
+    "guesses_of_holdout": "{RIGHT} 'the record was not used' are{SIDE}",
     "guesses_of_both": "{RIGHT} of both kinds (used, not used) are{SIDE}",
     "guesses_of_canaries": "{RIGHT} are right[; {guessed_in:count} say 'in'][; {guessed_out:count} "
     "say 'out'][; included canaries score {direction}][; best of {tried:count} tries]",
