@@ -119,7 +119,7 @@ class _Matching(Options):
 class _Compare(Options):
     independent: bool = choice("State that the files hold different records.", default=False)
     baseline: str | None = choice(
-        "Compare every other score with this one, not every pair. Among reports, name the old one."
+        "Compare every other score with this one, not all pairs. For reports: the old report."
     )
     max_increase: float | None = free(
         "Policy: a score may leak at most X more than the baseline, or than in the old report."
@@ -226,8 +226,8 @@ Examples:
   mipaudit compare a.csv b.csv --independent
       Two files of different records.
   mipaudit compare old=v1.parquet new=v2.parquet --baseline old --max-increase 0.02
-      A policy: exit code 0 if new leaks at most 0.02 more than old, 1 if it leaks more,
-      3 if inconclusive.
+      A policy: exit code 0 if the new file leaks at most 0.02 more than the old, 1 if it leaks
+      more, 3 if inconclusive.
   mipaudit compare old.json new.json --max-increase 0.05
       Two reports of estimate: exit code 0 if every score leaks at most 0.05 more in the new
       report, 1 if one leaks more, 3 if inconclusive. Comparing score files is more precise.

@@ -106,8 +106,8 @@ class _Blind(Options):
         in_python="Or its bytes, or what shift returned.",
     )
     blind_against: Literal["thresholds", "intervals-1", "intervals-4", "bins-16"] | None = choice(
-        "Show how much the records alone reveal at most to this kind of attackers. It changes no "
-        "verdict. Default: the kind with the highest limit.",
+        "Show an upper limit of what this kind of attackers can tell from the records alone. It "
+        "changes no verdict. Default: the kind with the highest upper limit.",
         only_with="blind",
     )
     blind_bound: float | None = choice(
@@ -161,10 +161,10 @@ Examples:
   mipaudit estimate sites/*.summary --max-advantage 0.1
       Adds up counts of several places, such as hospitals (mipaudit summarize --help).
   mipaudit estimate scores.csv --max-advantage 0.1 --blind shift.json
-      Counts only the leak beyond what the records alone reveal (mipaudit shift --help).
+      Does not count what is revealed without the release (mipaudit shift --help).
   mipaudit estimate scores.csv --prior 0.01 --metric ppv --max-metric ppv=0.5
-      A policy: if 1 record in 100 is a member, at most half of the records that an attacker calls
-      members may be members.
+      A policy: if 1 record in 100 is a member, an attacker who calls records members may be right
+      about at most half of them.
 """
 
     def check(self) -> None:

@@ -49,7 +49,7 @@ class _Risks(Options):
         only_with="by",
     )
     member_population: int | None = choice(
-        "State that members were drawn at random from N training records. Risks are about all N.",
+        "State that members were drawn at random from N training records. Risks hold for all N.",
         within=at_least(1),
     )
     max_risk: float | None = free("Policy: the risk of every cell must be at most X.")

@@ -53,7 +53,7 @@ Give a table of members and a table of holdout records, with their features as c
 tables differ, an attack on the model can succeed although the model leaks nothing. The report says
 how well an attacker can tell the tables apart (the blind advantage: 0 is a coin toss, 1 is always
 right). It names the columns that differ, and counts records and people that are in both tables.
-With this report, estimate --blind counts only the leak beyond this difference.
+With this report, mipaudit estimate --blind counts only the leak beyond this difference.
 
 \b
 Examples:
