@@ -115,7 +115,7 @@ TABLE: Final = (
     _runs("summarize", "Turn a score file into counts. Several such files add up.", _SCORES),
     _runs("simulate", "Make an invented score file whose true leak is known.", _SCORES),
     _runs("init", "Write a first policy file: limits, and their reasons.", _PLAN, **_ALONE),
-    _runs("bounds", "Say how much can leak under a guarantee, or which you need.", _PLAN),
+    _runs("bounds", "Say what a guarantee allows, or which guarantee you need.", _PLAN),
     _runs("noise", "Find how much noise hides who was in the data.", _PLAN),
     _runs(
         "render",

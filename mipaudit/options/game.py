@@ -38,8 +38,8 @@ CONFIDENCE_OPTION = choice(
     needs_word=lambda given: not (isinstance(given, float) and given >= USUAL_CONFIDENCE),
 )
 STRICT_OPTION = free(
-    "Use, where they exist, confidence limits that are proved to hold for few rows, too. The AUC's "
-    "limits stay approximate. With a number as `seed`, all limits are approximate.",
+    "Where they exist, use confidence limits that are proved to hold even if records are few. The "
+    "AUC's limits stay approximate. With a number as `seed`, all limits are approximate.",
     in_python="Without a `seed`, a fresh one is drawn.",
 )
 DELTA_OPTION = free("The delta that goes with every epsilon.", metavar="D", within=SHARE)

@@ -202,7 +202,7 @@ AGAINST_OPTION = free(
 MAX_COPIES_OPTION = free(
     "Policy: at most N members may appear unchanged in the release (column exact_copy). If you "
     "leave this option out, copied members turn the verdict met into inconclusive. Copies that "
-    "chance can explain do not.",
+    "chance can explain do not change it.",
     within=at_least(0),
 )
 

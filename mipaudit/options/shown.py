@@ -125,8 +125,8 @@ class Declared(Options):
     author: str | None = _text("The person responsible for the report.")
     data_name: str | None = _text("The name of the training data.", recorded_as="data")
     data_subjects: int | None = manner(
-        "How many people, members or not, an attacker could be looking for. mipaudit estimate "
-        "then also reports how many more of them are guessed right than by luck.",
+        "How many people, members or not, an attacker could be looking for. With mipaudit "
+        "estimate, the report also says how many more of them are guessed right than by luck.",
         within=between(1, 10**10),  # more than live
         read=whole_number,
         recorded_as="subjects",

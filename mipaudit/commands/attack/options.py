@@ -17,16 +17,16 @@ class _Attack(Sides):
     loss_bound: float | None = choice(
         "Losses above X count as X. The bounded-loss attack needs this.", within=above(0)
     )
-    mean_loss: float | None = choice("The published mean loss of the members.", within=FINITE)
+    mean_loss: float | None = choice(
+        "The members' mean loss, as published with the model.", within=FINITE
+    )
     sigma_members: float | None = choice(
-        "The published spread (standard error) of the members' residuals.",
+        "The spread (standard error) of the members' residuals, as published with the model.",
         within=NOT_NEGATIVE,
         only_with="residuals",
     )
     sigma_holdout: float | None = choice(
-        "The published spread of the holdout records' residuals.",
-        within=NOT_NEGATIVE,
-        only_with="residuals",
+        "The same of the holdout records' residuals.", within=NOT_NEGATIVE, only_with="residuals"
     )
     by: Sequence[str] = BY_OPTION.but("Use one threshold per value of these columns.", default=())
     min_cell: int = MIN_CELL_OPTION.but(

@@ -28,7 +28,7 @@ class _Attribute(Options):
 
 class _Limits(scores.AdvantageLimit):
     min_cell: int = MIN_CELL_OPTION.but(
-        "Hide values of fewer than N members or of fewer than N holdout records.", default=10
+        "Hide a value that fewer than N members, or fewer than N holdout records, have.", default=10
     )
     max_attribute_advantage: float | None = free(
         "Policy: the attribute advantage of these guesses must be at most X.", within=ABOVE_NOTHING

@@ -194,7 +194,7 @@ class _Guarantee(Options):
         repeated=True,
     )
     best_of: int | None = free(
-        "Only the best of K runs is published. Type the guarantee of one run.",
+        "Only the best of K runs is published. The guarantee that you type is that of one run.",
         metavar="K",
         within=Range(lambda k: 1 <= k <= _MOST_RUNS, "at least 1 and at most 10,000"),
     )
@@ -300,8 +300,8 @@ Examples:
   mipaudit bounds --advantage 0.1
       The epsilon, the mu or the noise that keeps every attacker's advantage at 0.1 or below.
   mipaudit bounds --success 0.2@0.1
-      The same, so that at most 20 in 100 guesses about a person are right if 10 in 100 are right
-      without the person's record.
+      What keeps right guesses about a person at or below 20 in 100, if 10 in 100 are right without
+      the person's record.
   mipaudit bounds --gaussian-noise-for epsilon=1,delta=1e-5 --sensitivity 2
       The least Gaussian (normally distributed) noise that gives this guarantee.
   mipaudit bounds --tp 90 --fn 10 --fp 1 --tn 99

@@ -109,8 +109,8 @@ class _Runs(Options):
     )
     numerator: NumeratorChoice | None = choice(
         "With counts: use the guesses about runs with the record (member), without it (holdout), "
-        "or all (both). Default: the better of the first two (either). The limit takes this choice "
-        "into account.",
+        "or all (both). Default: member or holdout, the better one (either). The limit takes this "
+        "choice into account.",
         only_with="tp",
     )
     curve: bool = free("Add epsilon at many deltas. All hold at once.", default=False, flag=None)

@@ -163,8 +163,8 @@ Examples:
   mipaudit estimate scores.csv --max-advantage 0.1 --blind shift.json
       Does not count what is revealed without the release (mipaudit shift --help).
   mipaudit estimate scores.csv --prior 0.01 --metric ppv --max-metric ppv=0.5
-      A policy: if 1 record in 100 is a member, an attacker who calls records members may be right
-      about at most half of them.
+      A policy: if 1 record in 100 is a member, at most half of the records that an attacker calls
+      members may really be members.
 """
 
     def check(self) -> None:

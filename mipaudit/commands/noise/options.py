@@ -128,7 +128,7 @@ class _Calibration(Options):
     )
     error_units: Literal["standardised", "given"] = choice(
         "The chosen noise adds the least error. Unit of the error: each number's spread "
-        "(standardised), or that of the release (given).",
+        "(standardised), or the unit of the number itself (given).",
         default="standardised",
         only_with="splits",
     )

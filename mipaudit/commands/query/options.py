@@ -285,7 +285,7 @@ Examples:
 --synthetic s.csv -o ratio.csv --ignore zip
       Compares with reference records. Leaves the column zip out.
   mipaudit query nn --members m.csv --holdout h.csv --synthetic s.csv --keep person,sex -o nn.csv
-      Copies the columns person and sex to the score file, for --unit-col and --by later.
+      Copies columns person and sex to the score file: for estimate --unit-col, records --by.
 """
 
     def check(self) -> None:

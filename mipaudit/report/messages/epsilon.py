@@ -8,7 +8,7 @@ from mipaudit.report.messages.told import Texts, entries
 
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
-    "ANY_KEEPS": "In the row for how a record changes in your guarantee, any one number keeps",
+    "ANY_KEEPS": "In the row that fits your guarantee, each number alone keeps",
     "ANY_OF_THESE": "at or below {value:number}:",
     "FOR": " for a sensitivity of {sensitivity:number}",
     "NOISE": "Gaussian noise of standard deviation {noise_sd:number}",

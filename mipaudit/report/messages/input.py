@@ -135,9 +135,9 @@ FOUND_IN_INPUT: Final = {
     "arranged the rows so that certain rows are used only to train attackers. Leave `seed` out to "
     "have a seed drawn, or add `hash_inputs`, so that every row changes the seed.",
     "stated_seed.part": "! The seed of this summary was stated (`seed`) and does not depend on the "
-    "rows. It decides which rows are used only to train attackers: a person who knew it could have "
-    "chosen them, by the order of the rows or by their keys. Leave `seed` out: every site then "
-    "draws a seed of its own.",
+    "rows. The seed decides which rows are used only to train attackers, so a person who knew it "
+    "could have chosen these rows, by the order of all rows or by their keys. Leave `seed` out: "
+    "every site then draws a seed of its own.",
     # The policy.
     "waiver_unmatched": "! Waiver {number:number} of the policy (on {quantity}{score:of}) matches "
     "no limit here.",

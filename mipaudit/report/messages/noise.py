@@ -122,8 +122,8 @@ FOUND_IN_RUNS: Final = {
     "no_loss_bound": "Yeom's bounded-loss attack and limits of the generalization gap need "
     "`loss_bound` B: the largest loss that is possible, known before the audit.",
     "loss_clipped": "Column {column:quoted}: {losses:count} {losses:loss|losses} below 0 or above "
-    "`loss_bound` {losses:was|were} set to 0 or to it. The bounded-loss attack and the gap use "
-    "these losses.",
+    "`loss_bound` {losses:was|were} cut off there. The bounded-loss attack and the gap use these "
+    "losses.",
     "bound_of_these_rows": "Column {column:quoted}: the bound equals the largest loss in the file, "
     "which few records have. If the bound was taken from there, limits of the bounded-loss "
     "adversary and of the gap do not hold.",

@@ -17,7 +17,7 @@ _PHRASES: Final = {
     "BLIND": "[ (blind guessing: {baseline:best})]",
     "CELL": "score [value{discrete:said}][range{discrete:unless}]",
     "SCALE": " (0: even chances, 1: certain[; blind guessing: {baseline:best}])",
-    "ABOVE": "[. Whatever the score, the average risk is at most {upper:most}].{NO_VERDICT}",
+    "ABOVE": "[. Among similar scores, the average risk is at most {upper:most}].{NO_VERDICT}",
     "LARGEST": " The largest risk is at most {upper:most}.{NO_VERDICT}",
     "GIVEN": "[{used}][{none}{used:unless}][ {unused}]",
     "RIGHT": " [in the clearest of {cells:count} groups{several:said}][in a group{several:unless}] "
@@ -75,9 +75,9 @@ RECORDS: Final[Texts] = {
     # Remarks.
     "risk_of_one_cell": "The risk in the first sentence is that of the riskiest cell. mipaudit "
     "estimate shows an average over all records instead.",
-    "in_listed_cells": "For {members:members} and {holdout:holdout} a test finds a risk above "
-    "{tau:number}. On average, at most {fdr:percent} of the cells that it "
-    "finds are found by mistake.",
+    "in_listed_cells": "A test finds a risk above {tau:number} in cells with {members:members} and "
+    "{holdout:holdout}. On average, at most {fdr:percent} of the cells that it finds are found by "
+    "mistake.",
     "groups_better": "The same attack works surely better than in the rest in: {groups:names}.",
     "groups_worse": "The same attack works surely worse than in the rest in: {groups:names}.",
     "no_group_differs": "No group, of {groups:count}, is shown to differ from the rest.",
@@ -220,10 +220,10 @@ FOUND_IN_RECORDS: Final[Texts] = {
     "constant_column.scale": "Column {column:quoted} has a single value in the table that the "
     "scales come from; any other value counts as a mismatch.",
     "unseen_words": "[{members:members}][ and {holdout:holdout} "
-    "have{members:said}][{holdout:holdout} (no member) {holdout:has|have}{members:unless}][ (no "
-    "holdout record) {members:has|have}{holdout:unless}] a value of {column:quoted} that the "
-    "released tables never use. Such a value differs from all others. If a table only spells it "
-    "differently, correct that: the scores would show the spelling.",
+    "have{members:said}][{holdout:holdout}, but no member, {holdout:has|have}{members:unless}][, "
+    "but no holdout record, {members:has|have}{holdout:unless}] a value of {column:quoted} that "
+    "the released tables never use. Such a value differs from all others. If a table only spells "
+    "it differently, correct that: the scores would show the spelling.",
     "rounded_numbers.column": "Column {column:quoted} is stored with fewer digits in some of the "
     "tables: all were rounded alike, because the storage alone would tell records apart.",
     "many_words": "Column {column:quoted} has {words:count} different words: names or keys compare "
