@@ -49,15 +49,18 @@ class Scores(Options, kw_only=False):
     )
 
 
+SEVERAL_OPTION = reads(
+    "CSV (also .gz, .zst) or Parquet files, folders or patterns of such files, addresses (s3://, "
+    "gs://, az://, https://), or - for standard input. Several files are one data set.",
+    flag="SCORES...",
+    repeated=True,
+)
+
+
 class SeveralScores(Options, kw_only=False):
     """Files that count as one data set."""
 
-    data: Data = reads(
-        "CSV (also .gz, .zst) or Parquet files, folders or patterns of such files, addresses "
-        "(s3://, gs://, az://, https://), or - for standard input. Several files are one data set.",
-        flag="SCORES...",
-        repeated=True,
-    )
+    data: Data = SEVERAL_OPTION
 
 
 class Classes(Options):

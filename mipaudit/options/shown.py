@@ -207,9 +207,7 @@ class RequirePolicy(Options):
 
     GROUP = "Policy"
 
-    require_policy: bool = manner(
-        "Exit with 2 if neither a policy limit nor a claim is set.", default=False
-    )
+    require_policy: bool = manner("Exit with 2 if no limit and no claim is set.", default=False)
 
 
 class Shown(Written, Said):

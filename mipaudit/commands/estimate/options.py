@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mipaudit.errors import UsageError
 from mipaudit.options import game, scores
-from mipaudit.options.declare import Options, choice, free, reads
+from mipaudit.options.declare import Options, choice, free
 from mipaudit.options.values import BELOW_ONE, PROBABILITY, path_of, site_names
 
 if TYPE_CHECKING:
@@ -20,12 +20,10 @@ def _blind_name(given: Any) -> str | None:  # noqa: ANN401 - a path, bytes, or a
 
 
 class _Data(Options, kw_only=False):
-    data: scores.Data = reads(
+    data: scores.Data = scores.SEVERAL_OPTION.but(
         "CSV (also .gz, .zst) or Parquet files, folders or patterns of such files, addresses "
         "(s3://, gs://, az://, https://), - for standard input, or summaries made by mipaudit "
-        "summarize (*.summary).",
-        flag="SCORES...",
-        repeated=True,
+        "summarize (*.summary)."
     )
 
 

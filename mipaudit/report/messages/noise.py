@@ -60,7 +60,8 @@ NOISE: Final = {
     "number_not-an-interval": "best estimate, which has no limits,",
     "number_value": "best estimate",
     # What was done to a release.
-    "nothing_added": "Nothing was added to {numbers:count} {numbers:number|numbers}.",
+    "nothing_added": "Nothing was added to the {numbers:count} {numbers:number|numbers} of the "
+    "release.",
     "noise_added": "Noise was added to {numbers:count} {numbers:number|numbers}, with random "
     "numbers from the {entropy}. Rounding: {rounding:text}.",
 }

@@ -251,8 +251,9 @@ FOUND_IN_RECORDS: Final[Texts] = {
     "models: {inside:number} with it, {outside:number} without it.",
     "offline_only": "At least one record was in no training set, or in too few: there is no online "
     "score, which needs models trained with every record.",
-    "few_models": "A record has only {models:number} shadow {models:model|models} with it, or "
-    "without it: its own variance is poorly known, and `variance` fixed is likely to reveal more.",
+    "few_models": "At least one record has only {models:number} shadow {models:model|models} with "
+    "it, or without it: its own variance is poorly known, and `variance` fixed is likely to reveal "
+    "more.",
     "variance_floored": "{deviations:count} {deviations:deviation of a single record "
     "was|deviations of single records were} raised to a thousandth of the pooled one.",
     "saturated": "{confidences:count} {confidences:confidence is|confidences are} 0 or 1 up to "

@@ -238,7 +238,7 @@ def test_where_scores_share_the_error_their_figure_says_so(leaks, given):
         assert re.search(rf"As the only score, '\w+' would have 'at least' {least}", said)
     else:
         assert f"({least} if this were the only score)" in said
-    assert "alone" not in brief(alone).lower()
+    assert "the only" not in brief(alone).lower()
     assert alone.design.alone is None
 
 

@@ -127,7 +127,7 @@ def test_what_a_user_must_know_is_said(splits, tmp_path):
         assert words in mathematics
     assert "Noise was added to 3 numbers, with random numbers from the seed" in applied
     assert "not a private release" in applied
-    assert "Nothing was added to 3 numbers." in untouched
+    assert "Nothing was added to the 3 numbers of the release" in untouched
     assert "Noise was added" not in untouched
     assert "64 splits of 1 number." in flat(noise(eta=0.1, splits=splits[:, :1]))
 
