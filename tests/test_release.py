@@ -118,7 +118,7 @@ def test_the_way_to_a_signed_statement_works_and_ends_where_a_file_is_edited(ins
         assert "not tested" in (folder / "annex.html").read_text(encoding="utf-8").lower()
         done = run(f"set -e\n{check}")
         assert done.returncode == 0, done.stderr
-        assert "The statement AGREES: it says PASSED." in done.stdout
+        assert "The statement AGREES with the files given: it says PASSED." in done.stdout
         with (folder / "model.npz").open("ab") as file:
             file.write(b".")
         done = run(check.splitlines()[-1])
@@ -144,7 +144,10 @@ def test_the_wheel_works_by_itself(installed, tmp_path, alone):
     assert json.loads(run("doctor", "-q", "-f", "json"))["works"] is True
     run("simulate", "laplace-1", "--n-members", "500", "-q", "-o", "scores.csv")
     run("estimate", "scores.csv", "--max-advantage", "0.9", "-q", "-o", "report.html")
-    assert run("verify", "report.html", "--input", "scores.csv", "-q") == "The report AGREES.\n"
+    assert (
+        run("verify", "report.html", "--input", "scores.csv", "-q")
+        == "The report AGREES with what was computed now.\n"
+    )
     assert json.loads(run("schema"))["$defs"]
     assert run("help", "install").startswith("# Install it")
     assert (installed / "share" / "man" / "man1" / "mipaudit-doctor.1").exists()

@@ -60,7 +60,7 @@ a reason or a finding in a JSON report. Words of other tools are explained, too.
 \b
 Examples:
   mipaudit help exit-codes
-  mipaudit help limits
+  mipaudit help figures
   mipaudit help estimate
       The same as mipaudit estimate --help.
   mipaudit help --max-advantage

@@ -303,17 +303,18 @@ def require_identities(sample: plans.BurnInSample) -> None:
     for one in (sample.members, sample.holdout):
         ordered = np.sort(one.ranks)
         if (ordered[1:] == ordered[:-1]).any():
-            raise _repeated_keys()
+            raise repeated_keys()
 
 
 def require_spread(counts: ScoreCounts) -> None:
     """Refuse keys so few that they leave micro-blocks empty."""
     rows = counts.blocks.sum(axis=(1, 2))
     if rows.sum() >= _ROWS_THAT_SPREAD and np.count_nonzero(rows) < _BLOCKS_FILLED:
-        raise _repeated_keys()
+        raise repeated_keys()
 
 
-def _repeated_keys() -> InputError:
+def repeated_keys() -> InputError:
+    """Return the error for keys that do not identify rows."""
     return InputError(
         "repeated_keys",
         "The key column repeats its values, so it does not identify rows.",

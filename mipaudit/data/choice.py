@@ -339,7 +339,7 @@ def choose_named(fields: Sequence[Field], names: Sequence[str], *, vectors: bool
         if field.kind not in _COPY_KINDS:
             raise InputError(
                 "not_a_score",
-                f"`score_col`: column {quoted_name(field.name)} holds no numbers or text.",
+                f"`score_col`: column {quoted_name(field.name)} is neither numbers nor text.",
                 _LISTS if field.lists else None,
             )
     skipped = tuple((f.name, Message("not_named")) for f in fields if f.name not in wanted)
@@ -554,8 +554,9 @@ def no_member_column(parts: Sequence[Part]) -> InputError:
     )
     if len(fields) == 1 and parts[0].blob is not None:
         hint = (
-            "There is only one column. If each file has one class: `members` FILE `holdout` FILE. "
-            "If it should have more: cells of CSV are separated by comma, semicolon, tab or bar."
+            "There is only one column. If members and holdout have a file each: `members` FILE "
+            "`holdout` FILE. If it should have more: separate cells by comma, semicolon, tab or "
+            "bar."
         )
     return InputError(
         "no_member_column",

@@ -331,18 +331,18 @@ class ModelOutputs:
         names = [name for one in models for name in one]
         beside = ""
         if self._label is not None:
-            beside = f", beside the label {words.shown_column(self._label, self._fields)}"
+            beside = f", next to a label column {words.shown_column(self._label, self._fields)}"
         others = [n for n in self._taken if n not in names and is_called_score(n)]
         others += filter(_says_members, names)
         name = [*others, names[-1]][0]
         shown = shlex.quote(name) if name in words.shown_column(name, self._fields) else "NAME"
-        last = f"Scores of an attack? Name one: `score_col` {shown}"
+        last = f"If the columns are scores of an attack, name one: `score_col` {shown}"
         hint = ["Make scores from them:", f"  {line}", *filter(None, [needs]), last]
         return InputError(
             "class_probabilities",
             f"The columns {words.shown_names(names, self._fields)} are from 0 to 1 and add up to 1"
             f"{beside}, like a model's probabilities of the classes. Each column alone is a weak "
-            "score, and a low limit on it says little.",
+            "score: a low 'at most' for it does not show that little leaks.",
             "\n".join(hint),
         )
 

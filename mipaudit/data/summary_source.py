@@ -188,7 +188,7 @@ def check_unlike(files: Sequence[SummaryFile], parts: Sequence[Summary]) -> None
         # Two of one law agree in a cell of n records with a chance of about 1 / sqrt(4 pi n).
         unlikely = max(0.5 * float(np.log(4 * pi * one[one > 0]).sum()) for one in totals)
         counted.append([_digest(b"", totals)] if unlikely > _NO_CHANCE else [])
-    what = "hold the same rows: every cell has as many of each class"
+    what = "hold the same rows: every cell has as many members and as many holdout records"
     _require_apart(files, counted, "same_rows", what, "Give every part once, under one name.")
 
 

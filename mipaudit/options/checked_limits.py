@@ -289,7 +289,7 @@ def policy_of(
 
     instead = "At a prior other than 0.5 consider `max_eta`."
     if prior == _HALF:
-        instead = "No number of records shows that nothing leaks: mipaudit help choose-a-limit"
+        instead = "No data can show that nothing leaks: mipaudit help choose-a-limit"
     require_possible("max_advantage", "advantage", given["max_advantage"], prior, hint=instead)
     require_possible("max_eta", "eta", given["max_eta"], prior)
     require(0 < least_recall < 1, "min_recall", "The least recall must be above 0 and below 1.")

@@ -91,8 +91,8 @@ class Neighbours(Options):
     adjacency: Literal["substitution", "add-remove"] | None = ADJACENCY_OPTION
 
 
-MEMBERS_OPTION = reads("The members' scores. Needs `holdout`.")
-HOLDOUT_OPTION = reads("The holdout records' scores. Needs `members`.")
+MEMBERS_OPTION = reads("The members and their scores. Needs `holdout`.")
+HOLDOUT_OPTION = reads("The holdout records and their scores. Needs `members`.")
 SYNTHETIC_OPTION = reads("The synthetic records that were released.")
 REFERENCE_OPTION = reads("Other records from the members' source, for density and classifier.")
 CLAIMED_CURVE_OPTION = free(

@@ -107,8 +107,7 @@ class Membership(Options):
         only_with="unit_col",
     )
     rows_are: Literal["independent"] | None = choice(
-        "State that rows are independent (such as: each is about another person), although some "
-        "have the same id, or there are several files."
+        "State that rows are independent, although ids, scores or files repeat."
     )
 
 
@@ -200,7 +199,8 @@ AGAINST_OPTION = free(
     "The attackers that the policy must withstand: those who use one cut-off (thresholds), one "
     "score range (intervals-1), up to four (intervals-4), 16 equally filled ranges (bins-16), or "
     "anything (any). For scores of several numbers: combinations of ranges (product-grid), or a "
-    "cut-off on a number learned from them (learned)."
+    "cut-off on one number made from them by learning (learned). Default: any if a score has few "
+    "values; otherwise the attackers with the highest 'at most'."
 )
 MAX_COPIES_OPTION = free(
     "Policy: at most N members may appear unchanged in the release (column exact_copy). If you "

@@ -19,7 +19,7 @@ _NO_PDF: Final = Range(
 # Of what is no report.
 NO_PDF: Final = Range(_NO_PDF.holds, "of another form than PDF", in_help=False)
 OUTPUT_OPTION = act(
-    "Write the report to this file. Its ending sets the form: .html, .json, .csv, .md, .xml, .txt.",
+    "Write the output to this file. Its ending sets the form: .html, .json, .csv, .md, .xml, .txt.",
     flag="-o/--output",
     metavar="FILE",
 )
@@ -29,12 +29,11 @@ CURVE_OPTION = act(
     recorded=True,
 )
 QUIET_OPTION = manner(
-    "Print only the answer, in at most 120 characters. Warnings still go to the error output "
-    "(stderr).",
+    "Print only the answer, in at most 120 characters. Warnings still go to stderr.",
     flag="-q/--quiet",
 )
 FORMAT_OPTION = act(
-    "The form of the report. csv has only the figures. With json, errors are JSON too.",
+    "The form of the output, not of scores. csv has only figures. With json, errors are JSON too.",
     flag="-f/--format",
 )
 EXIT_ZERO_OPTION = act("Exit with 0 even if the policy is not met or inconclusive.")

@@ -8,7 +8,7 @@ from typing import Final
 
 from mipaudit.options.declare import Declared, Options, declared, is_left_out
 from mipaudit.report.blocks import Grid, Pairs, Section, Text
-from mipaudit.statements.printable_names import first_names, safe_name
+from mipaudit.statements.printable_names import first_names, quoted_name, safe_name
 from mipaudit.statements.provenance import (
     FOREIGN,
     Declaration,
@@ -48,7 +48,7 @@ def seed_words(provenance: Provenance) -> str | None:
         return f"{_OF_SUMMARIES}; {used} for ties and tests, {source}"
     source = f"from the scores{_ORIGINS[origin].format(provenance.seed)}"
     shown = [
-        one.seed if one.score is None else f"{one.seed} for {safe_name(one.score)}"
+        one.seed if one.score is None else f"{one.seed} for {quoted_name(one.score)}"
         for one in provenance.seeds
     ]
     return f"{first_names(shown, _MOST_SEEDS)}, {source}" if shown else source

@@ -36,7 +36,7 @@ _FEW: Final = 3  # and while another table can
 # Select Graphic Rendition: bold, and what good, bad and open outcomes are drawn in.
 _INK: Final[Mapping[Mood, str]] = {"good": "1;32", "bad": "1;31", "open": "1;33", "plain": "1"}
 
-MORE: Final = "More: `full`, -f html, mipaudit help limits."
+MORE: Final = "More: `full`, -f html, mipaudit help figures."
 MORE_IN_PYTHON: Final = 'More: .show(), .show(full=True), .to_pandas(), .save("report.html").'
 
 

@@ -133,8 +133,7 @@ KINDS: Final = (
     ),
     Kind(
         commands=("compare reports",),
-        question="Does the new release reveal more about whose records were used than the old "
-        "release?",
+        question="Does the new release reveal more about whose records were used than the old?",
         type="ReportComparison",
         tables=("changes", "figures", "beside_any", "policy"),
         figures=("changes",),

@@ -387,7 +387,8 @@ def verdict_answer(
         score: the only one that was audited, which need not be named.
         alone: whether limits that are met are so by the attackers named, and no others.
     """
-    alike = sum(_effect(one) == verdict.status for one in checks)
+    effects: list[str] = [_effect(one) for one in checks]
+    alike = effects.count(verdict.status)
     reason = _decisive(verdict, checks, score)
     beside = _beside(verdict, findings)
     if "copies" in reason.code:  # where copies decide, the reason says it
@@ -399,6 +400,7 @@ def verdict_answer(
         reason=reason,
         alike=alike if alike and len(checks) > 1 else None,
         limits=len(checks),
+        undecided=(verdict.status == "not_met" and effects.count("inconclusive")) or None,
         alone=(alone and verdict.status == "met") or None,
         waived=verdict.waived or None,
         **beside,

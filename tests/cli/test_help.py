@@ -66,15 +66,15 @@ def test_a_page_is_plain_in_a_pipe_and_names_the_next_one_by_its_help(mipaudit, 
         assert shown.startswith("# ")
         assert "<!--" not in shown
         assert not re.search(r"\]\([^)\s]*\.(?:md|txt)", shown), "a wheel has no such file"
-    assert mipaudit("help", "limits").stdout == page_text(pages()["limits"])
+    assert mipaudit("help", "figures").stdout == page_text(pages()["figures"])
     page = tmp_path / "page.md"
     page.write_text(
-        "# P\n\n[limits.md](../explanation/limits.md#a), [how](x/limits.md), [b](#c).\n"
-        "[Losses](commands/query-losses.md#--logits) ([how](limits.md)).\n"
+        "# P\n\n[figures.md](../explanation/figures.md#a), [how](x/figures.md), [b](#c).\n"
+        "[Losses](commands/query-losses.md#--logits) ([how](figures.md)).\n"
     )
     assert page_text(page) == (
-        "# P\n\n`mipaudit help limits`, how (`mipaudit help limits`), b.\n"
-        "Losses (`mipaudit help query losses`) (how: `mipaudit help limits`).\n"
+        "# P\n\n`mipaudit help figures`, how (`mipaudit help figures`), b.\n"
+        "Losses (`mipaudit help query losses`) (how: `mipaudit help figures`).\n"
     )
 
 
@@ -219,8 +219,8 @@ def test_what_is_called_so_comes_before_what_is_called_so_in_part(mipaudit):
 def test_a_code_is_found_by_its_words(mipaudit):
     assert mipaudit("help", "above", "limit").stdout.startswith("above_limit\n  <quantity> is at")
     assert mipaudit("help", "few_records").stdout == (
-        "few_records.members\n  Only <rows> members: limits will be wide.\n"
-        "few_records.holdout\n  Only <rows> holdout records: limits will be wide.\n"
+        "few_records.members\n  Only <rows> members: the figures will be imprecise.\n"
+        "few_records.holdout\n  Only <rows> holdout records: the figures will be imprecise.\n"
     )
 
 

@@ -22,7 +22,10 @@ MISTAKES = [
     ("records model_0.csv model_1.csv", "If each file is another model, run the command once"),
     ("estimate ids.csv", "For one score per id: --unit-col id"),
     ("estimate long.csv", 'To audit one model alone: --where "model = VALUE".'),
-    ("estimate m.csv h.csv", "If each file has one class: --members FILE --holdout FILE."),
+    (
+        "estimate m.csv h.csv",
+        "If members and holdout have a file each: --members FILE --holdout FILE.",
+    ),
     ("estimate --members m.csv --holdout loss.csv", "the same name in every file"),
     ("estimate three.csv", "Rows of known labels: train 30, val 10, test 20. --member-value train"),
     ("estimate odd.csv", "Say with --member-value which one means member"),
@@ -70,7 +73,7 @@ MISTAKES = [
     ("shift m.csv", "shift takes two tables: mipaudit shift MEMBERS HOLDOUT"),
     ("epsilon --canaries 100 --guesses 10", "--correct is how many of the guesses were right."),
     # Values.
-    ("estimate s.csv --max-advantage 0", "No number of records shows that nothing leaks"),
+    ("estimate s.csv --max-advantage 0", "No data can show that nothing leaks"),
     ("estimate s.csv --max-advantage 0 --prior 0.1", "consider --max-eta"),
     ("estimate s.csv --max-advantage 1,2", "Write 1.2. It takes one value, not two."),
     ("estimate s.csv --confidence 0.05", "If it is the share of errors (alpha), write 0.95."),
@@ -85,7 +88,7 @@ MISTAKES = [
     ("estimate -o s.parquet", "Is s.parquet the input? Name it without --output."),
     ("estimate s.csv -o report.xlsx", "A spreadsheet opens .csv."),
     ("records s.csv -o report.html", "The report itself goes to --report report.html."),
-    ("summarize s.csv --min-cell 10 -o s.summary", "and take its report out"),
+    ("summarize s.csv --min-cell 10 -o s.summary", "and take out only its report"),
     # Words in the place of a command.
     ("completion", "Did you mean mipaudit --install-completion?"),
     ("run s.csv", "Did you mean mipaudit estimate"),

@@ -57,7 +57,7 @@ def test_every_command_asks_and_takes_each_answer(name):
         answered = mp.estimate(answered, max_advantage=0.3)
     assert "rows_taken_as_independent" in [one.code for one in answered.findings]
     if name != "check":
-        assert "If they are not, no limit here is true" in answer_of(answered)
+        assert "If the rows are not, no limit here is true" in answer_of(answered)
     if getattr(answered, "verdict", None) is not None:
         assert "are independent" in answered.verdict.assuming
 

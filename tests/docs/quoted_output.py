@@ -35,7 +35,7 @@ PAGES = (
         ROOT / "docs" / f"{name}.md"
         for name in (
             "README",
-            *("how-to/choose-a-limit", "how-to/epsilon-audits", "explanation/limits"),
+            *("how-to/choose-a-limit", "how-to/epsilon-audits", "explanation/figures"),
             *(
                 "reference/guarantees",
                 "reference/validation",

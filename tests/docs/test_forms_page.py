@@ -56,7 +56,7 @@ def test_a_signed_statement_holds_until_it_is_edited(shell):
         done = shell.run(f"set -e\n{check}", variables=keys)
         assert done.returncode == 0, done.stderr
         assert "Good signature" in done.stderr
-        assert "The statement AGREES: it says PASSED." in done.stdout
+        assert "The statement AGREES with the files given: it says PASSED." in done.stdout
 
         path = shell.folder / "model.intoto.json"
         path.write_text(path.read_text().replace("PASSED", "FAILED"))

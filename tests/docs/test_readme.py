@@ -27,7 +27,7 @@ from tests.docs.quoted_output import run
 from tests.places import ROOT
 
 README, DOCS = ROOT / "README.md", ROOT / "docs"
-METHODS, READING = (DOCS / "explanation" / f"{name}.md" for name in ("methods", "limits"))
+METHODS, READING = (DOCS / "explanation" / f"{name}.md" for name in ("methods", "figures"))
 VALIDATION, JSON = (DOCS / "reference" / f"{name}.md" for name in ("validation", "json-report"))
 PIPELINES, SAMPLES = DOCS / "how-to" / "pipelines.md", ROOT / "sample_data" / "README.md"
 # What sentences of findings have within.

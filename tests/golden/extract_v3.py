@@ -140,8 +140,8 @@ def _compare(report: Fields) -> Fields:
 NOTHING = dict.fromkeys(("lower", "value", "upper", "lower_reason"))
 # By what a message says.
 LOWER_FROM = {
-    "not in the report: taken as what an attacker has without the score": "trivial",
-    "not in the report: derived from the TPR at the largest FPR in it": "tpr_at_fpr",
+    "not in the report: the figure of blind guessing is used instead": "trivial",
+    "not in the report: computed from the TPR at the largest FPR in it": "tpr_at_fpr",
 }
 
 

@@ -50,6 +50,9 @@ def test_up_to_eight_scores_have_a_line_each_in_24_lines(count, options):
             word = {"met": "MET", "not_met": "NOT MET", "inconclusive": "INCONCLUSIVE"}
             alike = sum(one.status == report.verdict.status for one in report.policy)
             of = f" in {alike} of {count} checks" if count > 1 else ""
+            undecided = sum(one.status == "inconclusive" for one in report.policy)
+            if report.verdict.status == "not_met" and undecided:
+                of += f" ({undecided} inconclusive)"
             assert lines[0].startswith(f"{word[report.verdict.status]}{of}: ")
         assert "--full" in lines[-1]
 
@@ -110,7 +113,7 @@ def test_a_log_says_what_is_released_and_how_many_records_would_settle_it():
         frame.assign(exact_copy=member & (frame.index % 40 == 0)), max_advantage=0.01
     )
     line, beside = answer_line(copies)
-    assert line.startswith("NOT MET, records copied: advantage at least ")
+    assert line.startswith("NOT MET, exact copies: advantage at least ")
     assert [one.startswith("Exact copies: 5 of 200 members") for one in beside] == [True]
 
 
@@ -344,7 +347,7 @@ def test_a_name_in_backticks_is_not_spelled_as_an_option():
 
 NEXT = "Next: {}. See mipaudit help choose-a-limit."
 FOLLOWING = [
-    (0.02, "NOT MET", NEXT.format("cut the leak; more records do not help")),
+    (0.02, "NOT MET", NEXT.format("cut the leak")),
     (0.4, "INCON", NEXT.format("more records may decide it")),
     (0.99, "MET", ""),
 ]

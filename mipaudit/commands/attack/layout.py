@@ -41,11 +41,11 @@ LAYOUT: Final = Layout(
             (Column("attacker", "{attackers:attacker}"), SHORT_SCORE, AXIS, *SHORT_LIMITS),
             caption=(
                 "Advantage, from [{guessing:best} (blind guessing)][0 (none){guessing:unless}] to "
-                "1 (sure). The limits hold for each line by itself. 'Any attacker' is the best "
-                "one, as in mipaudit estimate.[ ┃ is the limit{drawn:said}.]"
+                "1 (sure). Each line's confidence is for that line alone. The best attacker is "
+                "that of mipaudit estimate.[ ┃ is the limit{drawn:said}.]"
             ),
-            legend="Advantage ([{guessing:best}][0{guessing:unless}]: guessing). At least, at "
-            "most: for each line alone.[ ┃: limit{drawn:said}.]",
+            legend="Advantage ([{guessing:best}][0{guessing:unless}]: guessing), each line alone. "
+            "Best attacker: cautious.[ ┃: limit{drawn:said}.]",
             short=None,
             whole=False,
             picture="intervals",
@@ -137,7 +137,10 @@ LAYOUT: Final = Layout(
     ),
     terms=(
         *LIMIT_WORDS,
-        ("any attacker", "The best attacker who sees the score, whatever they do with it."),
+        (
+            "best attacker",
+            "'Any attacker', at their best with the score: no named attack is better.",
+        ),
         ("member if", "{design.sides:names}, of {design.score_columns:names}"),
         (
             "judged on",

@@ -63,7 +63,7 @@ LAYOUT: Final = Layout(
             (Column("value", "{group:short}[ ({selection})]"), AXIS, *SHORT_LIMITS),
             caption="How much more often each value is guessed right for members. The limits of "
             "all values hold together.",
-            legend="How much more often members are guessed right; confidence for the whole table.",
+            legend="Share of right guesses, members less holdout; for all values together.",
             short=None,
             whole=False,
             picture="intervals",
@@ -95,9 +95,9 @@ LAYOUT: Final = Layout(
             "membership advantage",
             "how well a right guess reveals membership to somebody who knows the true value",
         ),
-        ("members guessed right", "share of the members whose attribute was guessed right"),
+        ("right guesses about members", "share of the members whose attribute was guessed right"),
         (
-            "holdout guessed right",
+            "right guesses about holdout",
             "the same for holdout records: what can be guessed about everybody",
         ),
     ),

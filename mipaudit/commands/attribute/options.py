@@ -53,7 +53,7 @@ class AttributeOptions(
                 "Name two columns: `attribute_col` NAME `guess_col` NAME.",
             )
 
-    HELP = """Test if a hidden attribute is easier to guess for members than for others.
+    HELP = """Test if attackers guess a hidden attribute of members better than that of others.
 
 An attacker used the release to guess an attribute of each record, such as a diagnosis. If the
 guesses are right more often for members than for holdout records, the release leaks. The attribute

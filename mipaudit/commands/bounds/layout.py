@@ -108,7 +108,7 @@ LAYOUT: Final = Layout(
             "in its place{target.baseline:said}.]",
         ),
         Table(
-            "Limits of epsilon and mu, if the rates come from as many records as you stated",
+            "Up to where epsilon and mu are ruled out, given as many records as stated",
             "refuted.limits",
             (
                 Column("limits", "{method:way}"),

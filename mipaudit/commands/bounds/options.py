@@ -153,8 +153,8 @@ class _Guarantee(Options):
 
     epsilon: float | None = free("The epsilon of differential privacy.", metavar="E", within=_LOSS)
     delta: float | None = game.DELTA_OPTION.but(
-        "The delta that goes with epsilon. Default: 0, or 1e-5 for guarantees that "
-        "have no epsilon if delta is 0, such as Gaussian noise."
+        "The delta that goes with epsilon. Default: 1e-5 for guarantees for which no epsilon "
+        "holds at delta 0, such as Gaussian noise; otherwise 0."
     )
     mu: float | None = free("The mu of Gaussian differential privacy.", metavar="MU", within=_LOSS)
     rho: float | None = free("The rho of zero-concentrated DP.", metavar="RHO", within=_LOSS)
@@ -171,7 +171,9 @@ class _Guarantee(Options):
     )
     sensitivity: float | None = game.SENSITIVITY_OPTION
     randomized_response: float | None = free(
-        "Randomized response: the probability of a true answer.", metavar="P", within=SHARE
+        "Randomized response: the probability that the answer given is true.",
+        metavar="P",
+        within=SHARE,
     )
     categories: int | None = free(
         "Randomized response: how many answers there are; 2 by default.",
@@ -204,7 +206,7 @@ class _Guarantee(Options):
         only_with="best_of",
     )
     counting_queries: Mapping[str, float] | None = free(
-        "The release is k averages of 0/1 values over n records, each with noise (`noise_sd`).",
+        "The release is k averages, with noise (`noise_sd`), of 0/1 values over n records.",
         metavar="k=,n=",
         read=_averages,
     )
@@ -226,7 +228,7 @@ class _Target(Options):
     eta: float | None = game.ETA_OPTION.but("Target: the accuracy is at most X above guessing.")
     success: tuple[float, float] | None = free(
         "Target: at most a share S of the guesses about a person is right, if a share B is right "
-        "without the person's record.",
+        "when the person's record is not in the data.",
         metavar="S@B",
         read=_success_at,
         within=Range(_beside_guessing, "a share S from B up to 1; B above 0 and below 1"),

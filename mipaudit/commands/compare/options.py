@@ -126,7 +126,7 @@ class _Compare(Options):
     )
     against: Against | None = AGAINST_OPTION.but(
         "The attackers that the ranking and the policy are about (mipaudit help against). "
-        "Default: any, if every score has few values; otherwise thresholds."
+        "Default: any, if every score has few different values; otherwise thresholds."
     )
 
 
@@ -212,7 +212,7 @@ class CompareOptions(
 The advantage of a score says how well an attacker who sees it guesses who is a member: 0 is a coin
 toss, 1 is always right. The report puts the scores in order of their advantage. It says which
 ranks are certain, how much the advantages differ, and what two scores reveal together. The
-confidence limits of all differences hold at the same time.
+confidence is for the limits of all differences together.
 
 Instead of scores, you can give JSON reports of mipaudit estimate. The command then says what has
 surely changed since the first report.

@@ -9,7 +9,7 @@ import numpy as np
 from mipaudit.commands.epsilon.guesses import require_fresh_coins, require_one_share
 from mipaudit.commands.epsilon.options import EpsilonOptions
 from mipaudit.commands.epsilon.report import DesignKind
-from mipaudit.counting.counts import row_meter
+from mipaudit.counting.counts import repeated_keys, row_meter
 from mipaudit.counting.scores import fits, hold_input, in_order
 from mipaudit.data.source import ScoreSource
 from mipaudit.engine.fold import fold
@@ -76,11 +76,7 @@ def read_scores(source: ScoreSource, asked: EpsilonOptions, choice: SeedChoice) 
         source.check_classes()
         rows = _in_order(source, kept, choice)
     if rows.members.repeats() or rows.holdout.repeats():
-        raise InputError(
-            "repeated_keys",
-            "The key column repeats its values, so it does not identify rows.",
-            "Leave `key_col` out, or give `unit_col` where a person has several rows.",
-        )
+        raise repeated_keys()
     return rows if runs is None else replace(rows, runs=runs)
 
 

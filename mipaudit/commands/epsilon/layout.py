@@ -14,7 +14,7 @@ LAYOUT: Final = Layout(
     about="{seen}; {design.confidence:percent} confidence (lower limits only)" + _JOINTLY + ".",
     tables=(
         Table(
-            "Lower limits of epsilon",
+            "Epsilon, by each method",
             "statements",
             (
                 _SCORE,
@@ -57,9 +57,10 @@ LAYOUT: Final = Layout(
                 Column("needed", "[{needed:count}][none{needed:unless}]", "needed_reason"),
                 Column("guesses", "{needed_guesses:counted}"),
             ),
-            caption="If the true epsilon is 'refuted from epsilon', {claim.power.0.power:percent} "
-            "of such audits refute the claim. Needed: how many runs of each kind (or canaries) it "
-            "takes for that if the true epsilon is {claim.power.0.true_epsilon:number}.",
+            caption="If the true epsilon is the number under 'refuted from epsilon', "
+            "{claim.power.0.power:percent} of such audits refute the claim. Needed: how "
+            "many runs of each kind (or canaries) that takes if the true epsilon is "
+            "{claim.power.0.true_epsilon:number}.",
         ),
         Table("What it rests on", "rests_on", (Column("", "{message}"),), prose=True),
     ),

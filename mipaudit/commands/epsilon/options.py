@@ -27,8 +27,7 @@ NumeratorChoice = Literal["either", "member", "holdout", "both"]
 Rates = tuple[float, ...]
 _GIVEN: Final = "the points given"
 _FORMS: Final = (
-    "must be a path, or two sequences of equal length: FPR, and the most TPR at each, from the FPR "
-    "to 1"
+    "must be a path, or two sequences of equal length: FPR, and the most TPR at each (FPR to 1)"
 )
 _MOST_STEPS: Final = 10**7
 _RAREST: Final = 1e-3
@@ -94,23 +93,16 @@ class _Runs(Options):
     GROUP = "Independent runs"
 
     method: MethodName = choice(
-        "The method. conditional assumes nothing about noise. gdp needs `assume_gdp`.",
+        "Method of the answer. conditional assumes nothing about noise. gdp needs `assume_gdp`.",
         default="conditional",
     )
-    tp: int | None = game.TRUE_POSITIVES_OPTION.but("Runs with the record that were guessed right.")
-    fn: int | None = game.FALSE_NEGATIVES_OPTION.but(
-        "Runs with the record that were guessed wrong."
-    )
-    fp: int | None = game.FALSE_POSITIVES_OPTION.but(
-        "Runs without the record that were guessed wrong."
-    )
-    tn: int | None = game.TRUE_NEGATIVES_OPTION.but(
-        "Runs without the record that were guessed right."
-    )
+    tp: int | None = game.TRUE_POSITIVES_OPTION.but("Right guesses about runs with the record.")
+    fn: int | None = game.FALSE_NEGATIVES_OPTION.but("Wrong guesses about runs with the record.")
+    fp: int | None = game.FALSE_POSITIVES_OPTION.but("Wrong guesses about runs without the record.")
+    tn: int | None = game.TRUE_NEGATIVES_OPTION.but("Right guesses about runs without the record.")
     numerator: NumeratorChoice | None = choice(
         "With counts: use the guesses about runs with the record (member), without it (holdout), "
-        "or all (both). Default: member or holdout, the better one (either). The limit takes this "
-        "choice into account.",
+        "or all (both). Default: the higher limit of the two, corrected for picking it (either).",
         only_with="tp",
     )
     curve: bool = free("Add epsilon at many deltas. All hold at once.", default=False, flag=None)
@@ -137,9 +129,9 @@ class _OneRun(Options):
         within=Range(lambda s: _RAREST <= s <= 1 - _RAREST, "at least 0.001 and at most 0.999"),
     )
     run_col: str | None = choice(
-        "The column that says which of several runs a row is from. Each run must toss its own "
-        "coins, and the number of runs must have been fixed beforehand. Needs `key_col` for the "
-        "canaries.",
+        "If there are several such runs: the column that says which run a row is from. Each run "
+        "must toss its own coins, and the number of runs must have been fixed beforehand. Needs "
+        "`key_col` for the canaries.",
         recorded_as="run_column",
         only_with="key_col",
     )
@@ -240,10 +232,8 @@ Examples:
         if self.method == "gdp" and not self.assume_gdp:
             raise UsageError(
                 "assume_gdp",
-                "`method` gdp is valid only for a mechanism that is Gaussian: add `assume_gdp` if "
-                "it is.",
-                "For randomized response or Laplace noise, its limit is nearly always above "
-                "the truth.",
+                "`method` gdp is only for a Gaussian mechanism: add `assume_gdp` if it is one.",
+                "For randomized response or Laplace noise its limit is nearly always too high.",
             )
         if self.kind == "independent-runs" and self.assume_gdp and self.delta == 0:
             raise UsageError(
@@ -258,8 +248,7 @@ Examples:
         if self.true_epsilon is not None and self.true_epsilon <= (epsilon or 0.0):
             raise UsageError(
                 "true_epsilon",
-                "`true_epsilon` must be above `claimed_epsilon`: it is the truth that a false "
-                "claim hides.",
+                "`true_epsilon` must be above `claimed_epsilon`: it is what a false claim hides.",
             )
         if self.delta == 1 and (epsilon is not None or mu is not None):
             raise UsageError(

@@ -84,8 +84,7 @@ def _asserted(blind: Blind, bound: float | None) -> Blind:
             "blind_bound",
             f"The records alone reveal an advantage of at least {lower_text(blind.lower)}: this "
             f"contradicts your bound of {number_text(bound)}.",
-            "Assert a larger bound, or draw new members and holdout at random from the same "
-            "records.",
+            "Assert a larger bound, or train anew on members drawn at random.",
         )
     return replace(blind, bound=bound)
 
@@ -172,8 +171,7 @@ def require_same_records(
     if changed := changed_file(blind.inputs, contents):
         raise InputError(
             "blind_other_records",
-            f"{changed}: the report of shift was made from a file of that name with another "
-            "content.",
+            f"{changed}: the report of shift was made from another file of that name.",
             "Run mipaudit shift again on the file as it is. If the records are in another "
             "file of the same name, give paths that differ.",
         )

@@ -107,7 +107,7 @@ LAYOUT: Final = Layout(
             prose=True,
         ),
         Table(
-            "Advantage among records that are alike, beyond what the records alone may explain",
+            "Advantage for parts with the same mix of records, beyond what records may explain",
             "blind.excess",
             (
                 SCORE,
@@ -246,9 +246,8 @@ LAYOUT: Final = Layout(
     ),
     untold="no policy and no claim was given to compare with",
     beside=(
-        "A score is a number for each record, made from the release[; how {told_score:quoted} was "
-        "made was not checked]. The figure is an average over records: a few may be exposed far "
-        "more."
+        "A score is a number for each record, from the release[; how {told_score:quoted} was made "
+        "was not checked]. The figure is an average over records: a few may be exposed far more."
     ),
     beside_tells=("average",),
 )

@@ -63,8 +63,7 @@ class _Split(Options):
 
 class _Joint(Options):
     joint: bool = JOINT_OPTION.but(
-        "The audits share the error: all limits of the advantage hold together, and all of the "
-        "AUC.",
+        "The confidence is for the advantages of all audits together, and for all AUCs together.",
         default=False,
     )
     against: Against | None = AGAINST_OPTION.but(

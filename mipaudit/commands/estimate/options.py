@@ -39,8 +39,7 @@ class _Sites(Options):
 
 
 JOINT_OPTION = free(
-    "Make the confidence limits of all rows of the report hold at the same time. This makes them "
-    "wider."
+    "Make the confidence hold for all rows of the report together. This makes limits wider."
 )
 
 
@@ -49,9 +48,9 @@ class _Limits(Options):
 
     joint: bool = JOINT_OPTION.but(default=False)
     method: Literal["prequential", "mace", "kde"] = choice(
-        "Show the usual figures alone (prequential), or also a published estimate of the advantage "
-        "(mace), or also upper limits for attackers who see the score only with random noise on it "
-        "(kde). Verdicts always use the usual figures.",
+        "Show the usual figures alone (prequential), or also an estimate by the method of a paper "
+        "(mace), or also upper limits for attackers who see the score only with random noise on "
+        "it (kde). Verdicts always use the usual figures.",
         default="prequential",
     )
 
@@ -80,8 +79,7 @@ class _Metrics(Options):
     GROUP = "Metrics"
 
     metric: Sequence[str] = free(
-        "Add a metric, such as ppv or f1. Repeat for several. mipaudit help other-measures lists "
-        "all.",
+        "Add a metric, such as ppv or f1. Repeat for several. See mipaudit help other-measures.",
         default=(),
     )
     min_recall: float = choice(
@@ -109,7 +107,7 @@ class _Blind(Options):
         only_with="blind",
     )
     blind_bound: float | None = choice(
-        "With `blind`: state that nobody who sees the records alone has an advantage above T.",
+        "With `blind`: state that nobody who sees only the records has an advantage above T.",
         metavar="T",
         within=BELOW_ONE,
         only_with="blind",

@@ -12,7 +12,7 @@ _HEAD: Final = """\
 # The privacy policy of this release, for mipaudit: {of}.
 {used}
 # Change what does not fit before you see results. If you change it later, say so, and why.
-# Which limits others use, with sources: mipaudit help other-limits
+# Which limits others set, with sources: mipaudit help other-limits
 # More keys: mipaudit help policy
 
 # The scores, if they are always in one file: then `mipaudit estimate` needs no arguments.

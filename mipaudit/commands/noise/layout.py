@@ -26,8 +26,8 @@ LAYOUT: Final = Layout(
         "The promise, for {protected}: an attacker who sees the release and guesses whether the "
         "record was used for training is right with probability at most {accuracy:exact}: "
         "{guessing:exact} by guessing, and eta = {eta:number} above that. That is an advantage of "
-        "{advantage:exact}[, as with differential privacy (one record exchanged) at epsilon "
-        "{equivalent_epsilon:figure}]."
+        "{advantage:exact}[; differential privacy (one record exchanged) allows the same at "
+        "epsilon {equivalent_epsilon:figure}]."
     ),
     tables=(
         Table(
@@ -49,15 +49,14 @@ LAYOUT: Final = Layout(
             ),
             caption=_CALIBRATED,
             legend="{measured.n_splits:count} splits, {measured.n_coordinates:count} "
-            "{measured.n_coordinates:number|numbers} each. Total error: how far noise moves them[, "
-            "in spreads{given_units:unless}].",
+            "{measured.n_coordinates:number|numbers} each. Total error: the move by "
+            "noise[, in units of spread{given_units:unless}].",
             short=None,
             picture="amounts",
             of="total error",
         ),
         Table(
-            "Moments of the release, estimated from the splits; different shapes have different "
-            "units",
+            "Moments of the release, estimated from the splits; units differ by shape",
             "measured.candidates",
             (
                 Column("moment for", "{calibration}"),

@@ -127,13 +127,13 @@ class _Calibration(Options):
         only_with="splits",
     )
     error_units: Literal["standardised", "given"] = choice(
-        "The chosen noise adds the least error. Unit of the error: each number's spread "
-        "(standardised), or the unit of the number itself (given).",
+        "The noise that moves the release least is chosen. The move is measured in each number's "
+        "spread (standardised), or in its own unit (given).",
         default="standardised",
         only_with="splits",
     )
     scaled_by: Literal["upper", "value"] = choice(
-        "Scale the noise by the spread's upper confidence limit (upper), or estimate (value).",
+        "Scale noise by the spread's upper confidence limit (upper) or by its estimate (value).",
         default="upper",
         only_with="splits",
     )

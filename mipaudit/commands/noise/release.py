@@ -324,7 +324,7 @@ def among_splits(vector: Floats, splits: Splits, name: str, unlike: Unlike) -> t
     if too_far(count) < ratio < np.inf and unlike == "refuse":
         raise InputError(
             "release_unlike_splits",
-            f"{name}: the release lies far beyond all of its {count} splits{far}.",
+            f"{name}: the release lies far beyond all {count} splits{far}.",
             _TRY,
         )
     told = []

@@ -213,7 +213,7 @@ class _Tables(Options):
     ignore: Sequence[str] = game.IGNORE_OPTION.but(default=())
     categorical: Sequence[str] = _columns("Columns whose numbers are codes of categories.")
     range: Mapping[str, tuple[float, float]] | None = choice(
-        "The range of a column of numbers, as in age=17:90, if known beforehand. Repeat for each.",
+        "Divide a column's differences by HIGH - LOW, as in age=17:90, if known. Repeat for each.",
         metavar="COL=LOW:HIGH",
         recorded_as="ranges",
         read=_ranges,
@@ -269,10 +269,10 @@ What each query computes for a record. Members are expected to score [low] or [h
   nn          distance to the nearest synthetic record [low]
   kth:K       distance to the K-th nearest synthetic record [low]
   lnr:K       distance to the nearest divided by the distance to the K-th nearest [low]
-  mc:R        each synthetic record within distance R adds a number, larger if it is closer [high]
+  mc:R        a sum over the synthetic records within distance R: closer ones add more [high]
   share:R     share of the synthetic records that are within distance R [high]
   density     how dense synthetic records are near it, compared with --reference (DOMIAS) [high]
-  classifier  how sure a program is that a record is synthetic rather than of --reference [high]
+  classifier  how sure a classifier is that it is synthetic, not a reference record [high]
 Without a number, K is 5 for kth and 2 for lnr; R is the middle (median) of all nn distances.
 
 \b
@@ -285,7 +285,7 @@ Examples:
 --synthetic s.csv -o ratio.csv --ignore zip
       Compares with reference records. Leaves the column zip out.
   mipaudit query nn --members m.csv --holdout h.csv --synthetic s.csv --keep person,sex -o nn.csv
-      Copies columns person and sex to the score file: for estimate --unit-col, records --by.
+      Copies columns person and sex to the score file, as other commands may need them.
 """
 
     def check(self) -> None:

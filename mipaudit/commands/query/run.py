@@ -66,13 +66,11 @@ _SAYS: Final[Mapping[Kind, str]] = {
     "kth": "distance to synthetic neighbour number {0.neighbours}",
     "lnr": "distance to the nearest synthetic record divided by the distance to number "
     "{0.neighbours}",
-    "mc": "Monte-Carlo: minus the mean log distance to those within the radius (Liu et al. 2021, "
-    "eq. 18)",
+    "mc": "Monte-Carlo: minus the mean log distance within the radius (Liu et al. 2021, eq. 18)",
     "share": "share of the synthetic records that lie within the radius",
     "density": "log of the density of the synthetic records divided by that of the reference "
     "records (DOMIAS), on at most {0.components} main directions",
-    "classifier": "log odds of being synthetic, by a classifier trained on synthetic and reference "
-    "records",
+    "classifier": "log odds of being synthetic, by a classifier of synthetic and reference records",
 }
 _WHOLE: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")
 # What a CSV score file takes for whole, and so for a label: 19 digits are read as a fraction.

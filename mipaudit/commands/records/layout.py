@@ -56,7 +56,7 @@ LAYOUT: Final = Layout(
             words=1,
             caption="Records by the risk of their cell: [0 is even chances, {guessing:best} "
             "blind guessing][0 reveals nothing{guessing:unless}], 1 is certain.",
-            legend="Number of records in cells of this risk or more: 'at least', best estimate.",
+            legend="Records in cells of this risk or more: at least, and by best estimate.",
             short=None,
             note="At least: the lower limit of the cell is that high; best: its best estimate is. "
             "Each row includes the records of the rows above it.",
@@ -96,8 +96,7 @@ LAYOUT: Final = Layout(
             words=4,
             caption="The most exposed records. As exposed as the last one: {top_tied:count}; which "
             "of these are shown is random. Rows of the input are numbered from 0.",
-            legend="The most exposed (rows from 0). As exposed as the last, drawn at random: "
-            "{top_tied:count}.",
+            legend="The most exposed (first row: 0); {top_tied:count} are as exposed as the last.",
             short=None,
         ),
         Table(

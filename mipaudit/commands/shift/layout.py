@@ -8,10 +8,10 @@ from mipaudit.report.layout import Cases, Column, Layout, Table
 
 _DIFFERENCE: Final = (
     Column("column", "{column:short}"),
-    Column("what", "{aspect}"),
-    Column("points", "{effect:points}"),
+    Column("type", "{aspect}"),
+    Column("shares differ by", "{effect:points} points"),
     Column("p-value", "{p_value:p_value}"),
-    Column("all tests", "{adjusted:p_value}"),
+    Column("p, all columns", "{adjusted:p_value}"),
 )
 
 LAYOUT: Final = Layout(
@@ -47,7 +47,7 @@ LAYOUT: Final = Layout(
         ),
         Table("Columns that surely differ", "differing", _DIFFERENCE, short=None),
         Table(
-            "Columns nearest to a difference, none of which is shown",
+            "No column surely differs. Nearest to a difference",
             "nearest",
             _DIFFERENCE,
             short=3,
@@ -55,8 +55,7 @@ LAYOUT: Final = Layout(
         ),
         Table("Columns that are not shown to differ, the nearest first", "alike", _DIFFERENCE),
         Table(
-            "Holdout records with a similar record among the members, of {copies.searched:count} "
-            "searched",
+            "Holdout records similar to a member, of {copies.searched:count} searched",
             "copies",
             (
                 Column("all columns equal", "{exact:counted}"),
@@ -84,14 +83,14 @@ LAYOUT: Final = Layout(
         ("times in 100", "{design.prior:guessed}"),
         ("confidence", "such statements are wrong at most {design.confidence:wrong} times in 100."),
         (
-            "points",
+            "shares differ by",
             (
                 "the largest difference, members less holdout, between the percentages of records "
                 "up to one value, with one text, or with a missing value"
             ),
         ),
         (
-            "all tests",
+            "p, all columns",
             (
                 "the p-value of all tests together (Holm): at {error:percent} or less a column "
                 "surely differs. The p-values are exact or conservative."

@@ -18,13 +18,13 @@ LAYOUT: Final = Layout(
             (
                 Column(
                     "",
-                    "{quantity:true_of}[ at FPR {fpr:percent}, members {side}]"
+                    "{quantity:true_of}[ at FPR {fpr:percent}, members score {side}]"
                     "[ at delta {delta:number}][, {attackers:whose}]",
                 ),
                 Column("", "[{value:six_digits}][none{value:unless}]"),
             ),
             by=("sees", "group"),
-            caption="What is true of {row.sees:text}[ of the group {row.group:quoted}]" + _PRIOR,
+            caption="What is true of {row.sees:quoted}[ of the group {row.group:quoted}]" + _PRIOR,
             short=None,
         ),
     ),

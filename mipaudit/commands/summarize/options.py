@@ -31,7 +31,7 @@ class SummarizeOptions(
 ):
     """The rows of a site, and how they are counted."""
 
-    HELP = """Turn a score file into a small file of counts. Several such files add up.
+    HELP = """Turn scores into counts, to audit several places together.
 
 A file of counts (a summary) holds no record's score. mipaudit estimate audits any number of
 summaries together, such as those of sites that may not see each other's data. All sites must count

@@ -290,8 +290,8 @@ def require_cells(cuts: Cuts, least: int) -> None:
             f"{count_text(cuts.n_members)} members and {count_text(cuts.n_holdout)} holdout "
             f"records. {rows_enough(least)}.",
             "Join files of records first, or give a smaller `min_cell`. If all records are at one "
-            "place: run mipaudit estimate there and take its report out; no record and no single "
-            "score is in it. The output checker will ask how many records the figures rest on: "
+            "place: run mipaudit estimate there and take out only its report; no record and no "
+            "single score is in it. Whoever checks it will ask how many records it rests on: "
             f"{count_text(cuts.n_members)} members and {count_text(cuts.n_holdout)} holdout "
             "records.",
         )
@@ -302,7 +302,7 @@ def require_large(summary: Summary, least: int) -> None:
     if any(one.single.size == 1 for one in summary.columns):
         raise InputError(
             "too_few_rows",
-            "No score range has enough records of both classes at every site. "
+            "No score range has enough members and holdout records at every site. "
             f"{rows_enough(least)}.",
             "Join parts first, or give a smaller `min_cell`.",
         )

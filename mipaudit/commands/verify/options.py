@@ -61,7 +61,7 @@ Examples:
   mipaudit verify query.json --members m.csv --holdout h.csv --synthetic s.csv
       A report of mipaudit query. All scores are computed again, and the sha256 is compared.
   mipaudit verify model.intoto.json
-      A file of mipaudit render --subject. Released files and report must be in the same folder.
+      A file of mipaudit render --subject. The released files and the report must be beside it.
   mipaudit verify bounds.json
       A report that was made without scores, such as one of mipaudit bounds.
 """

@@ -252,8 +252,7 @@ def _found_files(tree: LocalTree | AnyStore, path: str, name: str) -> list[Found
     if not found:
         raise InputError(
             "no_parts",
-            f"{name}: no file to read there (hidden files and names that start with _ are left "
-            "out).",
+            f"{name}: no file to read there (hidden files and names with a leading _ are skipped).",
         )
     found.sort(key=lambda one: one.encode("utf-8", "surrogateescape"))
     return [(one, _names(one)[first:-1]) for one in found]

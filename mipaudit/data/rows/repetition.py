@@ -40,7 +40,7 @@ _COMPARED: Final = 1 << 22
 _LOOKED_AT: Final = 1 << 21
 _PLACES: Final = 32
 _COMPARED_FILES: Final = (
-    "If each file is of another model: `mipaudit compare FILES --baseline NAME`, or in Python "
+    "If each file is of a different model: `mipaudit compare FILES --baseline NAME`, or in Python "
     "`mipaudit.estimate_many`. "
 )
 _SEVERAL: Final = 3  # files; two may be the members and the holdout
@@ -76,8 +76,8 @@ def check_ids(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ...]:
     if most is None:
         raise InputError(
             "duplicate_ids",
-            f"Column {quoted_name(column)} has {ids:,} of its values in both classes. A record is "
-            "either a member or holdout.",
+            f"Column {quoted_name(column)} has {ids:,} of its values both among members and among "
+            "holdout records. A record is one or the other.",
             f"{files_hint(source, _SEVERAL)}{hint}",
         )
     raise InputError(
@@ -404,8 +404,8 @@ def _copied_rows(looks: Sequence[_Look], bits: int) -> tuple[InputError, Finding
     last = ", except for their last digits" if at else ""
     refused = InputError(
         "copied_rows",
-        f"{about}{found:,} scores of one class occur several times{last}. Independent rows repeat "
-        "less often: rows were copied, so no confidence limit would hold.",
+        f"{about}{found:,} scores occur several times among members or among holdout records"
+        f"{last}. Independent rows repeat less often: rows were copied, and no limit would hold.",
         "Remove the copies. If a person has several rows: `unit_col` NAME. "
         f"{_ONE_AUDIT} {_INDEPENDENT}",
     )

@@ -103,7 +103,7 @@ class Blind:
         """What the user asserts of the records, to follow "assuming that"; None for nothing."""
         if self.bound is None:
             return None
-        who = "nobody who sees the records alone has an advantage above "
+        who = "nobody who sees only the records has an advantage above "
         return who + number_text(self.bound)
 
     def differs(self, error: float) -> bool:

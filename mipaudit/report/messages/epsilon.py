@@ -18,9 +18,9 @@ _PHRASES: Final = {
     "RIGHT": "{right:count} of {guesses:count} guesses",
     "SIDE": " right[; members score {direction}]",
     "ALONE": "coin, independent of everything else",
-    "RUNS": "[The {runs:count} runs use one mechanism on the same other data, and their number was "
-    "fixed beforehand. ]Each canary was included in[ the one run{runs:unless}][ each run, "
-    "anew,{runs:said}] by its own ",
+    "RUNS": "[The {runs:count} runs use one mechanism and, apart from the canaries, the same "
+    "data, and their number was fixed beforehand. ]Each canary was included in[ the one "
+    "run{runs:unless}][ each run, anew,{runs:said}] by its own ",
 }
 
 # What a report on bounds answers and remarks.
@@ -28,18 +28,18 @@ BOUNDS: Final[Texts] = {
     # What a guarantee allows.
     "promise_allows": "No attacker exceeds a membership advantage of {upper:most_figure}[ "
     "({reading}) or {other:most_figure} ({other_reading})] at prior {prior:number}.",
-    "success_allowed": "An attacker who guesses right in {baseline:percent} of cases[ (which of "
-    "{alike:count} equally likely diagnoses a person has, for example)] from a release made with "
-    "another record in its place[ or without the record{absent:said}] guesses right in at most "
-    "{upper:most_figure}%[ ({reading}) or {other:most_figure}% ({other_reading})] from this "
-    "release.",
+    "success_allowed": "Suppose that a person's record is replaced by another[ or left "
+    "out{absent:said}], and that from such a release an attacker guesses right in "
+    "{baseline:percent} of cases[ (which of {alike:count} equally likely diagnoses the person has, "
+    "for example)]. Then the attacker is right in at most {upper:most_figure}%[ ({reading}) or "
+    "{other:most_figure}% ({other_reading})] of cases from the release with the person's record.",
     "right_at_most": "While the promise is kept, nobody who guesses whose records were used is "
     "right more than {upper:right_most}[ ({reading}) or {other:right_most} ({other_reading})] "
     "times in 100 ({prior:compared}). Nothing was measured: this is what a promise allows, not "
     "what a release does.",
-    "success_of_one_step": "With add or remove, the first figure also limits success from a "
-    "release without the record.",
-    "bounds_as_tight": "The same figures follow from a published formula: {names:names}.",
+    "success_of_one_step": "If the guarantee is about adding or removing a record, the first of "
+    "the two figures also holds where the person's record was left out instead of replaced.",
+    "bounds_as_tight": "Published formulas that give the same figures: {names:names}.",
     "release_not_seen": "The release was not examined: this holds if the guarantee holds.",
     # How a guarantee is read.
     "one_exchanged": "one record exchanged",
@@ -70,13 +70,13 @@ BOUNDS: Final[Texts] = {
     "figure_tpr": "TPR at FPR {fpr:percent}",
     "figure_success": "success where {baseline:percent} succeed",
     "figure_precision": "precision (PPV) at recall {recall:percent} or more",
-    "figure_certainty": "certainty about one record (1: sure)",
+    "figure_certainty": "certainty about one record (1: no limit)",
     "figure_divergence": "{order:number}",
     # What a target needs.
     "keeps_quantity": "{ANY_KEEPS} {quantity} (prior {prior:number}) {ANY_OF_THESE}",
     "keeps_tpr_at_fpr": "{ANY_KEEPS} the TPR at FPR {fpr:percent} {ANY_OF_THESE}",
-    "keeps_success": "{ANY_KEEPS} an attacker who guesses right in {baseline:percent} "
-    "of cases without the record at or below {value:percent}:",
+    "keeps_success": "{ANY_KEEPS} at or below {value:percent} the right guesses of an attacker "
+    "who, without the record, is right in {baseline:percent} of cases:",
     "keeps_delta": "Each of these gives ({epsilon:number}, {value:number})-differential privacy:",
     "delta_allows_more": "delta alone allows more than the target",
     "any_attacker_allowed": "the target allows any attacker",
@@ -121,8 +121,9 @@ EPSILON: Final[Texts] = {
     # The limit that decides, and what others rest on.
     "epsilons_refuted": "Every epsilon below {lower:figure} is refuted at delta {delta:number},[ "
     "{worth},] with {confidence:percent} confidence.",
-    "epsilons_refuted_beside": "The method that decides refutes no epsilon at delta {delta:number}."
-    " Another method, taken alone, refutes every epsilon below {lower:figure}[, {worth}].",
+    "epsilons_refuted_beside": "The method on which the verdict rests refutes no epsilon at delta "
+    "{delta:number}. Another method refutes every epsilon below "
+    "{lower:figure}[, {worth}], if it alone was chosen beforehand.",
     "no_epsilon_refuted": "No epsilon is refuted at delta {delta:number}; that is no evidence of "
     "privacy.",
     "no_epsilon_certified": "No lower limit of epsilon is proven: members and holdout of one model "
@@ -157,10 +158,10 @@ EPSILON: Final[Texts] = {
     "guesses_of_canaries": "{RIGHT} are right[; {guessed_in:count} say 'in'][; {guessed_out:count} "
     "say 'out'][; included canaries score {direction}][; best of {tried:count} tries]",
     # Why a limit is 0, or there is none.
-    "delta_allows": "delta allows that many right guesses; at delta 0 they would refute every "
+    "delta_allows": "delta allows this number of right guesses; at delta 0 it would refute every "
     "epsilon below {pure:figure}",
-    "not_even_right_guesses": "at this delta even guesses that are all right would refute nothing",
-    "guesses_within_chance": "that many right guesses can be chance",
+    "not_even_right_guesses": "at this delta nothing is refuted even if all guesses are right",
+    "guesses_within_chance": "this number of right guesses can be chance",
     "difference_within_chance": "the difference that was found can be chance",
     "advantage_within_chance": "the advantage that was found can be chance",
     "no_difference_found": "no difference between members and holdout was found",
@@ -168,27 +169,29 @@ EPSILON: Final[Texts] = {
     "no_attack": "all scores are the same, or there are too few runs",
     "gaussian_without_epsilon": "a Gaussian mechanism has no epsilon at delta 0",
     "none_up_to": "none up to {most:number}",
-    "no_size_does": "no size that was tried is enough",
+    "no_size_does": "no number that was tried is enough",
     # Remarks.
     "why_no_more": "The table's lower limit is not above 0, because {reason}.",
-    "claim_p_value": "The p-value of the claim is {p:most_figure}.",
+    "claim_p_value": "The p-value of the claim is {p:most_figure}: if the claim is true, so "
+    "strong a result against it has at most this probability.",
     "size_would_refute": "If the true epsilon is {true:number}, about {needed:count}[ "
     "canaries{canaries:said}][ runs of each kind{canaries:unless}] would refute the claim in "
     "{power:percent} of audits ({mechanism:capital} noise).",
-    "no_size_would_refute": "If the true epsilon is {true:number}, no size settles the claim.",
+    "no_size_would_refute": "If the true epsilon is {true:number}, no size tried for this design "
+    "settles the claim.",
     "to_certify": "To prove a lower limit, audit many runs with and without a record (`design` "
     "independent-runs), or one run with canaries, each included by a coin (`design` one-run).",
-    "coins_seen": "Included: {included:count} of {canaries:count} canaries. [Fair "
-    "coins{rate:unless}][Coins with rate {rate:number}] miss the expected number by as much or "
-    "more with probability {p:most_figure}.",
+    "coins_seen": "{included:count} of {canaries:count} canaries were in the training data. With "
+    "[fair coins{rate:unless}][coins of rate {rate:number}], a count at least as "
+    "far from the expected one has probability {p:most_figure}.",
     # What the limits rest on.
     "runs_alike": "Each run of the mechanism is independent of the others and alike except for the "
     "record: trained anew or drawn anew, with the record or without it.",
     "attack_was_fixed": "The attack was fixed before its guesses were counted.",
     "every_size": "The limit holds at every sample size, whatever the mechanism.",
     "all_rows_judged": "All rows are judged, by attacks that were fixed without looking at which "
-    "rows have the record, and that share the error; the limit holds at every sample size, "
-    "whatever the mechanism.",
+    "rows have the record. The chance of a wrong limit (100% minus the confidence) is divided "
+    "among these attacks. The limit holds at every sample size, whatever the mechanism.",
     "taken_for_gaussian": "The mechanism is assumed to be Gaussian (the ROC of its best attacker "
     "is that of mu-GDP for some mu). Where it is not, the limit may exceed the truth.",
     "neighbours_of_runs": "Comparing runs with the record to runs without it measures epsilon for "
@@ -196,18 +199,16 @@ EPSILON: Final[Texts] = {
     "replacing one (substitution). Nothing is converted: compare only with a claim of that kind.",
     "neighbours_of_canaries": "This epsilon is about adding or removing one canary. Compare it "
     "only with a claim about adding or removing, not about replacing.",
-    "coins_stated": "{RUNS}coin with the stated probability {rate:number}, independent of "
-    "everything else.",
+    "coins_stated": "{RUNS}coin of rate {rate:number}, independent of everything else.",
     "coins_fair": "{RUNS}fair {ALONE} (`inclusion_rate` states another).",
-    "coins_unstated": "{RUNS}{ALONE}, with one probability for all. That probability was not "
-    "stated (`inclusion_rate` states it): the limit holds for every probability that fits the "
-    "number of canaries included; a fiftieth of the allowed error is spent on that.",
+    "coins_unstated": "{RUNS}{ALONE}, with one probability for all. You did not state that "
+    "probability (`inclusion_rate`): the limit holds for every probability that fits the number of "
+    "canaries included. A fiftieth of the chance of a wrong limit is set aside for this.",
     "guesses_blind": "Nobody looked at the coins before the number of guesses was fixed, and "
     "guesses use only scores made from the run's output.",
     "one_model_certifies_nothing": "Nothing is certified. Members and holdout of one model share "
-    "that model, and which record is a member was not decided by coins: the rows are no "
-    "independent trials of a mechanism, and any other difference between the classes counts as "
-    "leakage.",
+    "that model, and no coins decided which record is a member: the rows are no independent trials "
+    "of a mechanism. Any other difference of members and holdout counts as leakage.",
     "as_if_trials": "The figures would hold if each row were an independent trial. Read them only "
     "as how well members can be told apart, in units of epsilon.",
 }

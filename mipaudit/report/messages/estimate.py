@@ -6,9 +6,7 @@ from typing import Final
 
 from mipaudit.report.messages.told import Entry, Texts, entries
 
-_LITTLE: Final = "Showing little does not prove that little leaks."
-_OTHER_GUESSES: Final = "Another attacker may guess members' values better than these guesses do."
-_OTHERS: Final = "Known attacks that fail do not prove that every attack fails."
+_LITTLE: Final = "A small figure does not prove that little leaks."
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
     "NO_VERDICT": " No limit was given: no verdict.",
@@ -27,14 +25,18 @@ _PHRASES: Final = {
     "ALLOWED": "[. Something does leak, within what the limit allows: some attacker is right at "
     "least {least:right_least} times in 100]",
     "KIND": "attackers of a simple kind, who {against:kind}, are right at most ",
-    "ALONE": "The records alone: at least {lower:least} ({confidence:percent} confidence); ",
-    "BETTER": " is guessed right more often for members: at least {lower:hundred_least} more times "
-    "in 100.{NO_VERDICT}",
-    "WORSE": " is guessed right less often for members: at least {lower:hundred_least} fewer times "
-    "in 100, so members and holdout differ.{NO_VERDICT}",
-    "OWN": "; the confidence holds for this one figure, not for all figures together.{NO_VERDICT}",
+    "ALONE": "From the records alone, without the release, the advantage is at least {lower:least} "
+    "({confidence:percent} confidence)",
+    "COMMON": "the parts of members and holdout with the same mix of records",
+    "BETTER": " is guessed right more often for members: at least {lower:hundred_least} "
+    "percentage points more than for holdout records.{NO_VERDICT}",
+    "WORSE": " is guessed right less often for members: at least {lower:hundred_least} percentage "
+    "points less than for holdout records, so the two differ.{NO_VERDICT}",
+    "OWN": "; this figure was picked from several, and the confidence does not allow for "
+    "that.{NO_VERDICT}",
     "GUESS": " can guess whose records were used and be right at least {lower:right_least} times "
-    "in 100 ({prior:compared}; the confidence holds for this one figure).{NEITHER}",
+    "in 100 ({prior:compared}; this figure was picked from several, and the confidence "
+    "does not allow for that).{NEITHER}",
 }
 
 # What is said of an input that was looked at, and not audited.
@@ -51,13 +53,13 @@ ESTIMATE: Final[Texts] = {
     "{lower:least}{SHARED}{BLIND}.{NO_VERDICT}",
     "leaks.line": "Membership leaks: seeing {score:quoted} gives an advantage of at least "
     "{lower:least}{BLIND}.{NO_VERDICT}",
-    "leaks_beyond_records": "- Membership leaks beyond what the records alone explain: among "
-    "records that are alike, an attacker who sees {score:quoted} has an advantage of at least "
+    "leaks_beyond_records": "- Membership leaks beyond what the records alone explain: for "
+    "{COMMON}, an attacker who sees {score:quoted} has an advantage of at least "
     "{lower:least}{BLIND}[, if what is asserted about the records is "
     "true{asserted:said}].{NO_VERDICT}",
     "told_apart": "Members and holdout can be told apart: an attacker who sees {score:quoted} has "
-    "an advantage of at least {lower:least}{BLIND}, and the records alone may explain all of "
-    "it.{NO_VERDICT}",
+    "an advantage of at least {lower:least}{BLIND}, but perhaps also without the "
+    "release, by the records themselves.{NO_VERDICT}",
     "tpr_above_chance": Entry(
         "{COPIED}Members and holdout differ: the TPR at FPR {fpr:percent} of {score:quoted} is at "
         "least {lower:least}, above the {fpr:number} of chance{OWN}",
@@ -82,19 +84,19 @@ ESTIMATE: Final[Texts] = {
     "{score:quoted} at least {lower:least}, above chance.{NO_VERDICT}",
     "differ_by_test.line": "{COPIED}Members and holdout differ (exact test, p = {p:most}); it is "
     "not shown how much that reveals.{NO_VERDICT}",
-    "leaks_beyond_records.line": "Membership leaks beyond the records: seeing {score:quoted} gives "
-    "an advantage of at least {lower:least}[, on an assertion{asserted:said}].{NO_VERDICT}",
-    "told_apart.line": "Members and holdout differ, perhaps by the records alone: {score:quoted} "
-    "gives an advantage of at least {lower:least}.{NO_VERDICT}",
+    "leaks_beyond_records.line": "Membership leaks beyond the records: seeing {score:quoted} "
+    "gives an advantage of at least {lower:least}[, if the assertion "
+    "is true{asserted:said}].{NO_VERDICT}",
+    "told_apart.line": "Members and holdout differ, perhaps also without the release: "
+    "{score:quoted} gives an advantage of at least {lower:least}.{NO_VERDICT}",
     "no_leak": Entry("{COPIED}No leak is shown{NO_LEAK}", unsaid=_LITTLE),
     "no_leak_of_advantage": Entry(
         "{COPIED}The advantage leaves open whether anything leaks{NO_LEAK}", unsaid=_LITTLE
     ),
     # The same as right guesses, for everybody.
     "right_leaks": "A{SEES} can guess whose records were used and {RIGHT}{COMPARED}.{NEITHER}",
-    "right_leaks_beyond_records": "Among records that are alike, a{SEES} can guess which were used "
-    "and {RIGHT}{COMPARED}[, if what is asserted about the records is "
-    "true{asserted:said}].{NEITHER}",
+    "right_leaks_beyond_records": "For {COMMON}, a{SEES} can guess which were used and "
+    "{RIGHT}{COMPARED}[, if what is asserted about the records is true{asserted:said}].{NEITHER}",
     "right_told_apart": "A{SEES} can guess which group a record is from and {RIGHT}{COMPARED}. But "
     "that may be because the groups differ, not because records were used.{NEITHER}",
     "right_not_shown": "The score {score:quoted}[, like the others{several:said},] was not found "
@@ -118,37 +120,34 @@ ESTIMATE: Final[Texts] = {
     "either side of the limit. A{SEES} can {RIGHT}; {most}{COMPARED}",
     "right_unlimited": "no upper limit can be given",
     "right_most_any": "nobody is right more than {upper:right_most} times in 100",
-    "right_most_kind": "{KIND}{upper:right_most} times in 100, and cleverer attackers may be right "
-    "more often",
+    "right_most_kind": "{KIND}{upper:right_most} times in 100; cleverer attackers may do better",
     # Remarks.
-    "error_shared": "As the only [score{among:said}][figure{alone_of_all:said}], {score:quoted} "
-    "would have 'at least' [{alone:least}][{alone_of_all:least}].",
-    "verdict_shares_error": "~ The limits of the verdict can differ a little from those in the "
-    "tables, because other limits have to hold together there.",
+    "error_shared": "If {score:quoted} were the only [score{among:said}]"
+    "[figure{alone_of_all:said}], its 'at least' would be [{alone:least}][{alone_of_all:least}].",
+    "verdict_shares_error": "~ The verdict's 'at least' and 'at most' can differ a little from a "
+    "table's: the confidence is for the figures of the verdict together, not of the table.",
     "auc_implies": "~ The AUC of {score:quoted} is at least {lower:least}, above chance. It "
     "implies an advantage of at least {advantage:least}, at {confidence:percent} confidence[ for "
-    "this row alone{joint:unless}].",
+    "this figure alone{joint:unless}].",
     "tpr_implies": "~ The TPR of {score:quoted} at FPR {fpr:percent} is at least {lower:least}, "
     "above chance. It implies an advantage of at least {advantage:least}, at {confidence:percent} "
-    "confidence[ for this row alone{joint:unless}].",
-    "rejudged": "Judged from the limits in the report, not from the data: the verdict, over "
-    "{limits:count} {limits:limit|limits}, holds with {confidence:percent} confidence.",
+    "confidence[ for this figure alone{joint:unless}].",
+    "rejudged": "Judged from the report's 'at least' and 'at most', not from the data: the verdict "
+    "on {limits:count} {limits:limit|limits} is right with {confidence:percent} confidence.",
     "claim_beside_limits": "The claim of epsilon {epsilon:number} is {status:status}: {reason}.",
     "difference_p": "The scores of members and holdout differ more than by chance (p = {p:most}[ "
     "over all scores{several:said}]), because of membership or for another reason.",
     "no_difference_p": "The scores of members and holdout are not shown to differ more than by "
-    "chance (p = {p:most}[ over all scores{several:said}]). That does not prove that they are "
-    "alike.",
+    "chance (p = {p:most}[ over all scores{several:said}]). That does not prove them alike.",
     "records_settle_each": "About {records:count} records in all would probably be enough to "
     "decide each of the {limits:count} open limits.",
     "records_settle_some": "About {records:count} records in all would probably be enough to "
-    "decide {settled:count} of {limits:count} open limits; the others may stay open even with "
-    "more.",
-    "records_asserted": "{ALONE}at most {bound:number}, as asserted.",
-    "records_bounded": "{ALONE}at most {upper:most} for any attacker on the columns compared.",
-    "records_unbounded": "{ALONE}no upper limit.",
-    "records_unbounded_but_kind": "{ALONE}no upper limit for every attacker; {upper:most} "
-    "{against:class} on what was learned, which decides nothing.",
+    "decide {settled:count} of {limits:count} open limits; others may stay open even with more.",
+    "records_asserted": "{ALONE} and, as asserted, at most {bound:number}.",
+    "records_bounded": "{ALONE} and at most {upper:most} for any attacker on the columns compared.",
+    "records_unbounded": "{ALONE}; no 'at most' is known.",
+    "records_unbounded_but_kind": "{ALONE}; no 'at most' holds for all attackers. It is at most "
+    "{upper:most} {against:class} on a score learned from the records (not used by the verdict).",
     "another_seed_moves": Entry("Another random seed changes 'at least' by {by:rough}.", last=True),
 }
 
@@ -160,12 +159,13 @@ ATTRIBUTE: Final[Texts] = {
     "guessed_worse": "- {attribute:quoted}{WORSE}",
     "value_guessed_better": "- {name:quoted}{BETTER}",
     "value_guessed_worse": "- {name:quoted}{WORSE}",
-    "attribute_in_one_class": "? Nothing can be said: no value of {attribute:quoted} occurs in "
-    "both classes.{NO_VERDICT}",
+    "attribute_in_one_class": "? Nothing can be said: no value of {attribute:quoted} occurs among "
+    "both members and holdout records.{NO_VERDICT}",
     "not_guessed_better": Entry(
-        "{attribute:quoted} is not shown to be guessed right more often for members: at most "
-        "{upper:hundred_most} more times in 100, with these guesses.{NO_VERDICT}",
-        unsaid=_OTHER_GUESSES,
+        "{attribute:quoted} is not shown to be guessed right more often for members: with these "
+        "guesses, at most {upper:hundred_most} percentage points more than for holdout "
+        "records.{NO_VERDICT}",
+        unsaid="Another attacker may guess members' values better than these guesses do.",
     ),
 }
 
@@ -180,7 +180,7 @@ ATTACK: Final[Texts] = {
     "no_attack_leaks": Entry(
         "No leak is shown: neither the best attacker nor a named attack surely beats blind "
         "guessing ({baseline:best}).{NO_VERDICT}",
-        unsaid=_OTHERS,
+        unsaid="Known attacks that fail do not prove that every attack fails.",
     ),
     # The same as right guesses, for everybody.
     "right_best_attack_leaks": "An attacker who sees the score {score:quoted}{GUESS}",
@@ -201,9 +201,9 @@ ATTACK: Final[Texts] = {
     "can differ from theirs.",
     "best_of_kind": "The advantage on {score:quoted} is at most {upper:most} {against:class}.",
     "not_judged": "Not judged: {attacks:names}[ ({why})].",
-    "class_leaks_most": "Of {classes:count} classes, {group:quoted} leaks most: at least "
-    "{lower:least}, best estimate {value:best}.",
-    "no_class_leaks": "No class, of {classes:count}, is shown to leak by itself.",
+    "class_leaks_most": "Of {classes:count} classes of labels, {group:quoted} leaks most: at "
+    "least {lower:least}, best estimate {value:best}.",
+    "no_class_leaks": "Of {classes:count} classes of labels, none is shown to leak by itself.",
 }
 
 ENTRIES: Final = entries(CHECK | ESTIMATE | ATTRIBUTE | ATTACK, _PHRASES)

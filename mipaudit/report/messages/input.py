@@ -11,15 +11,15 @@ _PHRASES: Final = {
     "BOTH": "Exact copies: {members:count} of {of_members:count} members and {holdout:count} of "
     "{of_holdout:count} holdout records appear in the release unchanged",
     "TAKEN": " They count as independent because of `rows_are` independent.",
-    "UNTRUE": ", and the rows count as independent because of `rows_are` independent. If they are "
-    "not, no limit here is true: give `unit_col` {column} `unit_rows` one instead.",
-    "OUTPUT": ": if this is the probability of a class, {line:text} makes better scores from "
+    "UNTRUE": ", and the rows count as independent because of `rows_are` independent. If the rows "
+    "are not, no limit here is true: give `unit_col` {column} `unit_rows` one instead.",
+    "OUTPUT": ": if the column is the probability of a class, {line:text} makes better scores from "
     "it.{needs:after}",
     "CLASSES": "{members:members} and {holdout:holdout}",
-    "MODELS": "If each file is another model, this answer is about no single model. For each "
-    "model: mipaudit compare FILES `baseline` NAME, or mipaudit.estimate_many in Python.",
+    "MODELS": "If each file holds the scores of a different model, this answer mixes the models. "
+    "For each model: mipaudit compare FILES `baseline` NAME, or mipaudit.estimate_many in Python.",
     "HIDDEN": "At a prior of {prior:number} nobody is shown to beat blind guessing",
-    "ADVICE": "Look at PPV (`metric` ppv), at TPR at FPR, or at `prior` 0.5.",
+    "ADVICE": "Look at PPV (`metric` ppv) or the TPR at an FPR of 1%, or give `prior` 0.5.",
 }
 
 # What is to be known of an input: its columns, its rows, its files, its seed, its policy.
@@ -29,8 +29,8 @@ FOUND_IN_INPUT: Final = {
     "the more scores are audited, the wider are the limits of each.",
     "looks_like_records": "! These look like records, not scores: the columns taken are whole "
     "numbers among columns of text, and no release was examined. mipaudit query makes scores from "
-    "synthetic records, mipaudit query losses from a model's outputs. If the columns are scores, "
-    "name them with `score_col`.",
+    "synthetic records. The command mipaudit query losses makes them from a model's outputs. If "
+    "the columns are scores, name them with `score_col`.",
     "score_left_out.lists": "! Lists of numbers may be scores and were not audited: {names:text}. "
     "Write the numbers as columns of their own and name them (`score_col` a,b is one score of "
     "several numbers), or name only the other scores.",
@@ -48,78 +48,79 @@ FOUND_IN_INPUT: Final = {
     "scores_of_policy.some": "! {file} audits only {names:text}; {left:number} {left:score column "
     "is|score columns are} left out.",
     "class_probabilities": "! The columns {names:text} are from 0 to 1 and add up to "
-    "1{beside:part}: a model's probability for each class. Each by itself is a weak score, and a "
-    "low limit on it says little. Make better scores from them: {line:text}{needs:after}",
+    "1{beside:part}: a model's probability for each class. Each by itself is a weak score: a low "
+    "'at most' for it says little. Make better scores from them: {line:text}{needs:after}",
     "class_probability.tells": "! Column {column:text}{beside:part} predicts the label{OUTPUT}",
     "class_probability.share": "Column {column:text}{beside:part} is from 0 to 1{OUTPUT}",
     "beside_label": " (beside the label {label:text})",
     # Rows that were left out, changed, or are no rows of their own.
     "nan_dropped": "Left out because a score is missing: {CLASSES}.",
-    "nan_category": "A missing score counts as a value below all others. A score is missing for "
-    "{CLASSES}.",
+    "nan_category": "A missing score counts as below all others. It is missing for {CLASSES}.",
     # In place of each of them, where counts of few rows are given away.
     "untold": "Rows were left out or changed. Their number is withheld, because a small number "
     "could reveal single rows.",
-    "missing_tells": "! Scores are missing more often in one class than in the other: an attacker "
-    "who sees which scores are missing can tell the classes apart, and the rows left out do not "
-    "show that. With `nan` category a missing score counts as a value and is audited.",
+    "missing_tells": "! Scores are missing more often for members than for holdout records, or the "
+    "reverse: an attacker who sees which scores are missing can tell the two apart. This audit "
+    "does not see that, because rows without a score were left out. With `nan` category a missing "
+    "score counts as a value and is audited.",
     "unit_rows_dropped": "One row per person is kept. Left out: {members:number} "
     "{members:row|rows} of members, {holdout:number} {holdout:row|rows} of holdout records.",
-    "other_side_rows": "Left out of files given for one class: {rows:number} {rows:row|rows} of "
-    "the other class.",
+    "other_side_rows": "{rows:number} {rows:row was|rows were} left out: marked as holdout in a "
+    "file given as members, or the reverse.",
     "units_in_both_classes": "{persons:count} {persons:value|values} of column {column:quoted} "
-    "{persons:occurs|occur} in both classes: a coin tossed by the seed decides the class in which "
-    "each is kept. Left out of the other class: {rows:count} {rows:row|rows}.",
+    "{persons:occurs|occur} both among members and among holdout records: a coin tossed by the "
+    "seed decides on which side each is kept. Left out on the other: {rows:count} {rows:row|rows}.",
     "unit_scores_made": "Every score is the {rule:statistic} of all rows with the same value of "
     "column {column:quoted}: {scores:count} {scores:score|scores} from {rows:count} "
     "{rows:row|rows}. An attacker who sees the rows themselves may do better.",
     "unit_rows_unlike": "! Members and holdout differ in the number of rows for each value of "
     "column {column:quoted} (rank test, p = {p_value:thousandths}), and the {rule:statistic} of "
-    "these rows depends on that number: part of what is found may come from it alone. Compare with "
-    "`unit_rows` one, which does not depend on it.",
+    "these rows depends on that number: part of what is found may come from the number alone. "
+    "Compare with `unit_rows` one, which does not depend on the number.",
     "rows_taken_as_independent.files": "! {copies:count} of {parts:count} files "
     "{copies:holds|hold} the same rows as another file, in the same order: such rows are not "
     "independent records, so no confidence limit would hold.{TAKEN}",
-    "rows_taken_as_independent.scores": "! {sampled:About |}{rows:count} scores of one class occur "
-    "several times{nearly: except for their last digits|}, more often than in independent rows: "
-    "rows were copied, so no confidence limit would hold.{TAKEN}",
+    "rows_taken_as_independent.scores": "! {sampled:About |}{rows:count} scores occur several "
+    "times{nearly: except for their last digits|} among members or among holdout records, more "
+    "often than in independent rows: rows were copied, so no confidence limit would hold.{TAKEN}",
     "rows_taken_as_independent.ids": "! {ids:count} {ids:value|values} of column {column:quoted} "
-    "{ids:occurs|occur} in up to {most:count} rows of one class{UNTRUE}",
+    "{ids:occurs|occur} in several rows of members, or of holdout records (up to {most:count} "
+    "rows){UNTRUE}",
     "rows_taken_as_independent.ids_in_both": "! {ids:count} {ids:value|values} of column "
-    "{column:quoted} {ids:occurs|occur} in both classes{UNTRUE}",
+    "{column:quoted} {ids:occurs|occur} both among members and among holdout records{UNTRUE}",
     # Numbers that are not as they were written.
-    "types_differ": "! Column {column:quoted} has different types in different files: the rounding "
-    "alone can tell the classes apart.",
+    "types_differ": "! Column {column:quoted} has different types in different files: the number "
+    "of digits that a type keeps can tell members from holdout records.",
     "scores_rounded": "! Column {column:quoted} is stored as {precision} in {where:text} "
-    "({rows:count} {rows:row|rows}) and more finely elsewhere: all scores were rounded to "
-    "{precision}, because the storage alone would tell the classes apart.",
-    "few_coarse_rows": "! Column {column:quoted}: few of its rows are stored as {precision}, those "
-    "in {where:text}, and the scores of {rows:count} other {rows:row|rows} were rounded to match. "
-    "What the lost digits reveal is not seen, so no verdict is MET. Store those rows like the "
-    "others, or leave the file out.",
+    "({rows:count} {rows:row|rows}) and with more digits elsewhere: all scores were rounded to "
+    "{precision}, because the digits alone would tell members from holdout records.",
+    "few_coarse_rows": "! Column {column:quoted}: only the few rows in {where:text} are stored as "
+    "{precision}, and the scores of {rows:count} other {rows:row|rows} were rounded to match. This "
+    "audit does not see what the lost digits reveal: no verdict is MET. Store the few rows like "
+    "the others, or leave the file out.",
     # Files, and parts that were counted elsewhere.
     "files_as_one.alike": "! All {files:count} files count as one data set, and {alike:count} of "
     "them list their members in the same order, as files of several models do. {MODELS}",
     "files_as_one.named": "! All {files:count} files count as one data set. {MODELS}",
     "bad_parts_skipped": "! {skipped:count} of {files:count} input files cannot be read and "
-    "{skipped:is|are} left out: {names:text}. Those records are missing, perhaps not by chance: "
-    "nothing here covers them.",
+    "{skipped:is|are} left out: {names:text}. Their records are missing, perhaps not by chance: "
+    "this report says nothing about these records.",
     "from_summaries": "The rows were not seen here: {files:count} {files:summary file|summary "
     "files}{named:bracketed} {files:holds|hold} counts{by:part}{files:|; nobody checked whether a "
     "record is in two files}.",
     "by_cuts": ", in score ranges that {sites:count} {sites:site|sites} chose",
     "sites_missing": "! Of the {sites:count} {sites:site|sites} that chose the score ranges "
-    "(cuts), {missing:number} {missing:is|are} missing: {names:text}. Nothing here covers these "
-    "records, so no verdict is MET without them. Add what is missing. If no record of a site is in "
-    "the release, say so with `without_site`.",
+    "(cuts), {missing:number} {missing:is|are} missing: {names:text}. This report says nothing "
+    "about their records, so no verdict is MET without them. Add what is missing. If no record of "
+    "a site is in the release, say so with `without_site`.",
     "sites_left_out": "! Left out: {names:text}. `without_site` states that the release has no "
-    "record of theirs. If it has one after all, nothing here covers that record.",
+    "record of theirs. If it has one after all, this report says nothing about that record.",
     # Records that were released word for word.
     "exact_copies.accepted": "! {BOTH}, within the limit of {limit:members}.",
     "exact_copies.above_limit": "! {BOTH}, above the limit of {limit:members}.",
-    "exact_copies.unlimited": "! {BOTH}. An average does not show that these records are given "
-    "away whole, so no verdict is MET until `max_copies` says how many "
-    "copied members you accept. To fail on any copy: `max_copies` 0.",
+    "exact_copies.unlimited": "! {BOTH}. An average over all records does not show that these are "
+    "given away whole, so no verdict is MET until `max_copies` says how many copied members you "
+    "accept. To fail on any copy: `max_copies` 0.",
     "common_copies.both": "! Exact copies: {members:count} of {of_members:count} members "
     "{members:appears|appear} in the release unchanged, and such rows are common: {holdout:count} "
     "of {of_holdout:count} holdout records {holdout:appears|appear}, too.",
@@ -141,56 +142,57 @@ FOUND_IN_INPUT: Final = {
     # The policy.
     "waiver_unmatched": "! Waiver {number:number} of the policy (on {quantity}{score:of}) matches "
     "no limit here.",
-    "waiver_not_needed": "Waiver {number:number} of the policy (on {quantity}) is not needed: "
-    "every limit is met.",
+    "waiver_not_needed": "Waiver {number:number} of the policy (on {quantity}) is not needed: its "
+    "limits are met.",
     "limits_elsewhere": "{count:number} {count:limit|limits} of the policy {count:is|are} not "
     "judged here. To judge: `mipaudit {command}`.",
-    "blind_bound": "! It is asserted (`blind_bound`) that nobody who sees the records alone has an "
-    "advantage above {bound:number}. Every conclusion here depends on that assertion.",
-    "blind_open": "! No limit holds for every attacker on the records alone, so the records may "
-    "explain all of an advantage: nothing counts against the model.{differ: Nor is anything shown "
-    "to be met, because a difference between the groups can hide a leak.|} What helps: draw "
-    "members and holdout anew, at random from the same records; or group the columns of the tables "
-    "into few values each, so that mipaudit shift can limit every attacker; or, if you know how "
-    "the groups came about, assert with `blind_bound` the most that the records alone can tell.",
+    "blind_bound": "! It is asserted (`blind_bound`) that nobody who sees only the records, not "
+    "the release, has an advantage above {bound:number}. Every conclusion here depends on that.",
+    "blind_open": "! There is no upper limit for every attacker who sees only the records, not the "
+    "release, so the records may explain all of an advantage. No advantage here can be put down to "
+    "the model.{differ: Nor is any limit shown to be met, because a difference between the groups "
+    "can hide a leak.|} What helps: choose members at random before training (or draw new holdout "
+    "records from the source of the members); or group the columns of the tables into few values "
+    "each, so that mipaudit shift can limit every attacker; or, if you know how members and "
+    "holdout were chosen, assert with `blind_bound` the largest advantage from the records alone.",
 }
 
 # What is unusual about scores, and what their figures do not see.
 FOUND_IN_SCORES: Final = {
-    "small_class": "! Few {of:class_records} ({count:number}): limits will be wide.",
+    "small_class": "! Few {of:class_records} ({count:number}): the figures will be imprecise.",
     "constant_column.score": "Column {column:quoted} has one value in all rows: it shows nothing.",
     "infinite_scores.column": "Column {column:quoted} is infinite in {rows:count} {rows:row|rows}; "
     "infinite scores are kept as extreme values.",
     "infinite_scores.vector": "Score {score:quoted} has {infinite:count} infinite "
-    "{infinite:coordinate|coordinates}; infinite values are kept as extreme values.",
+    "{infinite:number|numbers}; infinite values are kept as extreme values.",
     "ties": "Column {column:quoted} repeats values: {rows:count} {rows:row shares its value|rows "
     "share their value} with at least {others:number} other {others:row|rows}.",
     "sentinel_values": "! Column {column:quoted} is {value:number} in {rows:count} "
     "{rows:row|rows}, far from all other scores, and counts as an extreme score. If it means a "
-    "missing score, leave those cells empty and choose with `nan` how to treat them.",
+    "missing score, leave those places empty and choose with `nan` how to treat them.",
     "leak_invisible_to_class": "Column {column:quoted}: the advantage is at least {lower:least}, "
-    "more than the {upper:most} that attackers of class {attackers:quoted} can reach. These "
+    "more than the {upper:most} that attackers of the kind {attackers:quoted} can reach. These "
     "attackers do not see the whole leak.",
-    "prior_excludes_attackers": "! At a prior of {prior:number} no mechanism that keeps the claim "
-    "lets any attacker beat blind guessing, so the advantage tests nothing. {ADVICE}",
-    "prior_hides_leaks.perhaps": "! {HIDDEN}; the scores may leak all the same. {ADVICE}",
-    "prior_hides_leaks.metric": "! {HIDDEN} by accuracy, and the scores leak all the same: "
-    "{leaking}.",
+    "prior_excludes_attackers": "! At a prior of {prior:number} a release that keeps the claim "
+    "lets no attacker beat blind guessing, so the advantage can hardly test the claim. {ADVICE}",
+    "prior_hides_leaks.perhaps": "! {HIDDEN}, but the scores may still leak. {ADVICE}",
+    "prior_hides_leaks.metric": "! {HIDDEN} by accuracy, but the scores still leak: {leaking}.",
     "metric_leaks": "the {metric} of {score:quoted} is at least {lower:least} (blind guessing: "
     "{baseline:value})",
     "trivial_metric": "The metric {metric:quoted} is largest for an attacker who guesses the same "
-    "for everybody: it says nothing about the score. Look at PPV, AM or TPR at FPR.",
-    "min_recall_unused": "The least recall of {least:number} (`min_recall`) changes nothing: none "
-    "of the metrics asked for needs one. PPV and NPV do.",
-    "vector_score": "Score {score:quoted} is a vector of {width:number} numbers. Attackers on it "
-    "use {forms:text}, fitted on a part of the burn-in; the rest of the burn-in chose "
-    "{learned:text} as the learned score.{boosting:| Gradient boosting was not tried: scikit-learn "
-    "is not installed, or the burn-in is too small.}",
+    "for everybody: it says nothing about the score. Look at PPV, AM (the mean of TPR and 1 - FPR) "
+    "or the TPR at a low FPR.",
+    "min_recall_unused": "The minimum recall of {least:number} (`min_recall`) changes nothing: "
+    "only PPV and NPV (the PPV of holdout records) use one, and neither was asked for.",
+    "vector_score": "Score {score:quoted} consists of {width:number} numbers. Attackers combine "
+    "the numbers into one score, learned from a part of the burn-in, by {forms:text}. On the rest "
+    "of the burn-in {learned:text} did best and is used as the learned score.{boosting:| Gradient "
+    "boosting was not tried: scikit-learn is not installed, or the burn-in is too small.}",
     "constant_coordinates.vector": "Score {score:quoted}: {constant:number} of its {width:number} "
-    "coordinates {constant:holds|hold} the same value in all rows.",
-    "mace_bias": "Score {score:quoted}: MACE's estimator reads {value:value}; with shuffled "
-    "membership, where nothing leaks and blind guessing has {baseline:value}, it reads "
-    "{shuffled:value}: there its bias is {bias:value}.",
+    "numbers {constant:is|are} the same in all rows.",
+    "mace_bias": "Score {score:quoted}: the estimator of MACE (a published method) gives "
+    "{value:value}. With shuffled membership nothing leaks and the right value is "
+    "{baseline:value}, but the estimator gives {shuffled:value}: its bias there is {bias:value}.",
 }
 
 ENTRIES: Final = entries(FOUND_IN_INPUT | FOUND_IN_SCORES, _PHRASES)

@@ -8,8 +8,8 @@ from mipaudit.report.messages.told import Entry, Texts, entries
 
 _UNSHOWN: Final = "A record that is not shown to be exposed may still be exposed."
 _BLIND_LIMIT: Final = (
-    "A smaller difference may still be part of an advantage that is measured on a model: mipaudit "
-    "estimate --blind shows what that leaves open."
+    "Even a small difference may explain part of an advantage that is measured on a model: "
+    "mipaudit estimate --blind shows how much it cannot explain."
 )
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
@@ -17,7 +17,7 @@ _PHRASES: Final = {
     "BLIND": "[ (blind guessing: {baseline:best})]",
     "CELL": "score [value{discrete:said}][range{discrete:unless}]",
     "SCALE": " (0: even chances, 1: certain[; blind guessing: {baseline:best}])",
-    "ABOVE": "[. Among similar scores, the average risk is at most {upper:most}].{NO_VERDICT}",
+    "ABOVE": "[. In every score range, the average risk is at most {upper:most}].{NO_VERDICT}",
     "LARGEST": " The largest risk is at most {upper:most}.{NO_VERDICT}",
     "GIVEN": "[{used}][{none}{used:unless}][ {unused}]",
     "RIGHT": " [in the clearest of {cells:count} groups{several:said}][in a group{several:unless}] "
@@ -38,12 +38,12 @@ _PHRASES: Final = {
     "SEARCHED": "{count:count} of {searched:count} holdout records ",
     "AMONG": "{SEARCHED}{count:has|have} a copy among the members ",
     "EXACT": "{SEARCHED}{count:has|have} an exact copy among the members.",
-    "HIDES": " If such a copy is the same record, that record is in both classes, which hides a "
-    "leak.",
+    "HIDES": " If a copy is the same person, not another person with equal values, that person is "
+    "both member and holdout record, which hides a leak.",
     "UNCHANGED": " appear in the synthetic table unchanged",
     "OFTEN": ".{asked:| A distance does not show how often a record is copied: run the query "
     "share:1e-6 as well, and leave copies out of the release.}",
-    "TAKEN": "{file:text}: the classes are, from 0 on, the columns {names:text}.",
+    "TAKEN": "{file:text}: columns are taken as class 0, 1, 2, ... in this order: {names:text}.",
 }
 
 # What an audit of single records answers and remarks.
@@ -73,16 +73,18 @@ RECORDS: Final[Texts] = {
     "nobody_given_away": "No group of records with similar scores is shown to give away whether "
     "its records were used.",
     # Remarks.
-    "risk_of_one_cell": "The risk in the first sentence is that of the riskiest cell. mipaudit "
-    "estimate shows an average over all records instead.",
-    "in_listed_cells": "A test finds a risk above {tau:number} in cells with {members:members} and "
-    "{holdout:holdout}. On average, at most {fdr:percent} of the cells that it finds are found by "
-    "mistake.",
-    "groups_better": "The same attack works surely better than in the rest in: {groups:names}.",
-    "groups_worse": "The same attack works surely worse than in the rest in: {groups:names}.",
+    "risk_of_one_cell": "The risk in the first sentence is that of the riskiest score range. "
+    "mipaudit estimate shows an average over all records instead.",
+    "in_listed_cells": "A test finds a risk above {tau:number} in score ranges that together hold "
+    "{members:members} and {holdout:holdout}. On average, at most {fdr:percent} of the ranges that "
+    "the test finds are found by mistake.",
+    "groups_better": "In these groups the same attack works surely better than in the rest: "
+    "{groups:names}.",
+    "groups_worse": "In these groups the same attack works surely worse than in the rest: "
+    "{groups:names}.",
     "no_group_differs": "No group, of {groups:count}, is shown to differ from the rest.",
-    "small_cells": "Not shown: {cells:count} {cells:cell|cells} of fewer than {least:count} "
-    "records.",
+    "small_cells": "Not shown: {cells:count} score {cells:range|ranges} of fewer than "
+    "{least:count} records.",
 }
 
 # What a report on the records alone answers and remarks, and why it left out a column.
@@ -109,8 +111,8 @@ SHIFT: Final[Texts] = {
     "right_records_open": "this test does not show whether the groups are as alike as required",
     # Remarks.
     "may_explain_a_leak": "What a model seems to leak may be this difference alone: give this "
-    "report to mipaudit estimate --blind, or draw members and holdout anew, at random from the "
-    "same records.",
+    "report to mipaudit estimate --blind, choose members at random before training, or draw new "
+    "holdout records from the source of the members.",
     "less_may_be_there": "A difference that is too small to be shown here may exist.",
     # Why a column was left out.
     "in_one_table": "in one of the two tables only",
@@ -128,16 +130,15 @@ SHIFT: Final[Texts] = {
 # What reports on queries answer and remark.
 QUERY: Final[Texts] = {
     "no_copies": "No exact copies: none of {members:count} members and none of {holdout:count} "
-    "holdout records appears in the synthetic table unchanged in all columns that were compared.",
+    "holdout records appears in the synthetic table unchanged in all columns compared.",
     "copies_released": "- Exact copies: {copied:count} of {members:count} members "
     "({share:percent}) and {copied_holdout:count} of {holdout:count} holdout records "
-    "({share_holdout:percent}) appear in the synthetic table unchanged in all columns that were "
-    "compared.",
+    "({share_holdout:percent}) appear in the synthetic table unchanged in all columns compared.",
     "copies_released.line": "Exact copies: {copied:count} of {members:count} members and "
     "{copied_holdout:count} of {holdout:count} holdout records are in the synthetic table.",
     "scores_made": "{scores:count} {scores:score|scores} made from {members:members} and "
     "{holdout:holdout}. Nothing is audited yet: mipaudit estimate shows how much leaks.",
-    "scores_alone": "These are scores, not an audit: mipaudit estimate shows how much they leak.",
+    "scores_alone": "These are scores, not an audit: mipaudit estimate shows what they reveal.",
     "tables_read": "{members:members}, {holdout:holdout}, {synthetic:count} synthetic "
     "{synthetic:record|records}[, {reference:count} reference {reference:record|records}]; "
     "{columns:count} {columns:column|columns} compared[; {skipped:count} not compared].",
@@ -150,11 +151,11 @@ QUERY: Final[Texts] = {
 # What is to be known of records, of their groups, of tables, and of scores made of them.
 FOUND_IN_RECORDS: Final[Texts] = {
     # Cells and groups of records.
-    "one_cell": "All records fall into one cell: nothing tells them apart.",
-    "cells_not_used": "The number of cells that was asked for is not used: each value of a "
-    "discrete score that is frequent enough is a cell.",
-    "uncounted_cells": "! {records:count} {records:record is|records are} in cells where no record "
-    "was counted: nothing is known about their risk.",
+    "one_cell": "All records fall into one score range: nothing tells them apart.",
+    "cells_not_used": "The number of score ranges that was asked for (`cells`) is not used: each "
+    "value of a discrete score that is frequent enough has a cell of its own.",
+    "uncounted_cells": "! {records:count} {records:record is|records are} in score ranges where "
+    "all records served to set the ranges: nothing is known about the risk there.",
     "groups_merged.groups": "{FEW}: taken together as 'other'.",
     "groups_left_out.groups": "! {FEW}, even together: their {records:count} {records:record "
     "is|records are} in no group.",
@@ -167,14 +168,14 @@ FOUND_IN_RECORDS: Final[Texts] = {
     "{records:is|are} not counted.",
     "guess_missing": "No guess for {records:count} {records:record|records}: that counts as wrong.",
     "attribute_shifted": "! {values:number} {values:value of the attribute is|values of the "
-    "attribute are} not equally frequent among members and holdout records: the two classes differ "
+    "attribute are} not equally frequent among members and holdout records: the two groups differ "
     "in more than membership, and the membership advantage is partly that difference.",
     # Members and holdout, told apart without the model.
     "copies_sampled": "Copies were searched for {searched:count} of the {holdout:count} holdout "
     "records, a random sample.",
     "exact_copies.of_members": "! {EXACT}{HIDES}",
-    "exact_copies.of_both": "! {EXACT} For comparison, {within:count} {within:has|have} another "
-    "copy in the holdout itself.{HIDES}",
+    "exact_copies.of_both": "! {EXACT} For comparison, {within:count} {within:holdout record "
+    "has|holdout records have} another copy in the holdout itself.{HIDES}",
     "near_copies": "! {AMONG}that differs in one column only.",
     "rounded_copies": "! {AMONG}once numbers are rounded to 3 digits.",
     "shared_persons": "! {SEARCHED}{count:is|are} of a person who is also among the members: the "
@@ -186,37 +187,38 @@ FOUND_IN_RECORDS: Final[Texts] = {
     "on them can show what a model leaks.",
     "many_texts": "! {columns:text}: most records have a text that was not examined by itself; the "
     "learned attackers know the {words:number} most frequent texts, and how frequent each text is. "
-    "An attacker who knows more of these texts may tell all records apart: `max_blind` cannot be "
-    "met, and estimate --blind counts nothing against the model. Group the texts (regions for "
-    "postcodes), or leave the columns out with `ignore` where they cannot differ, and run again.",
-    "repeated_rows": "! {SEARCHED}{count:has|have} another copy in the holdout. Where these are "
-    "rows of one person, rows are not independent and the lower limit can be too high: give "
-    "`id_col`.",
+    "An attacker who knows more of these texts may tell all members from holdout: `max_blind` "
+    "cannot be met, and in estimate --blind no advantage can be put down to the model. Group the "
+    "texts (regions for postcodes), or, if members and holdout cannot differ in these columns, "
+    "leave them out with `ignore`, and run again.",
+    "repeated_rows": "! {SEARCHED}{count:has|have} another copy in the holdout. If these are rows "
+    "of one person, rows are not independent and the lower limit can be too high: give `id_col`.",
     "constant_column.columns": "The same in all rows, and so left out: {columns:text}.",
     "rounded_numbers.columns": "Stored with fewer digits in some files than in others: "
-    "{columns:text}. All were rounded alike, because the storage alone would tell records apart.",
+    "{columns:text}. All were rounded alike: the digits alone would tell members from holdout.",
     "parted_numbers": "! {columns:text}: record numbers without a gap, with all members on one "
-    "side of the holdout. They were not compared. A person who knows a record's number knows its "
-    "class, and members and holdout may be an older and a newer part of the records.",
+    "side of the holdout. The numbers were not compared. A person who knows a record's number "
+    "knows if it is a member, and the members may be older or newer records than the holdout.",
     "column_in_one_table": "! In one of the two tables only, and so not compared: {columns:text}.",
-    "rows_of_a_person": "! {rows:count} {rows:row is|rows are} of a person with another row in the "
-    "same class: one row for each person and class is kept.",
+    "rows_of_a_person": "! {rows:count} {rows:row is|rows are} of a person with another row on the "
+    "same side (members or holdout): one row for each person and side is kept.",
     "no_boosting": "Gradient boosting was not used: scikit-learn is not installed, the tables are "
     "too small, or logistic regression did clearly better.",
     # Scores that are made of released records.
     "exact_copies.released": "! {members:members} and no holdout record{UNCHANGED}{OFTEN}",
     "exact_copies.released_of_both": "! {members:members} and {holdout:holdout}{UNCHANGED}: some "
     "copies may be chance{OFTEN}",
-    "few_records.members": "! Only {rows:count} {rows:member|members}: limits will be wide.",
-    "few_records.holdout": "! Only {rows:count} {rows:holdout record|holdout records}: limits will "
-    "be wide.",
+    "few_records.members": "! Only {rows:count} {rows:member|members}: the figures will be "
+    "imprecise.",
+    "few_records.holdout": "! Only {rows:count} holdout {rows:record|records}: the figures will "
+    "be imprecise.",
     "shared_records": "! {members:members} {members:has|have} a copy among the holdout records, "
     "equal in all columns that were compared: no query can tell these apart. Remove them from the "
     "holdout if they are the same people.",
     "reference_overlap": "! The reference table holds {members:count} {members:member|members} and "
-    "{holdout:count} {holdout:holdout record|holdout records}. {names:text} learned from them that "
-    "they are not synthetic, which is no leak of the release. Remove them from the reference if "
-    "they are the same people.",
+    "{holdout:count} {holdout:holdout record|holdout records}. From the reference, not from the "
+    "release, {names:text} learned that these records are not synthetic: that counts as a leak, "
+    "but is none. Remove them from the reference if they are the same people.",
     "constant_column.scale": "Column {column:quoted} has a single value in the table that the "
     "scales come from; any other value counts as a mismatch.",
     "unseen_words": "[{members:members}][ and {holdout:holdout} "
@@ -225,40 +227,41 @@ FOUND_IN_RECORDS: Final[Texts] = {
     "the released tables never use. Such a value differs from all others. If a table only spells "
     "it differently, correct that: the scores would show the spelling.",
     "rounded_numbers.column": "Column {column:quoted} is stored with fewer digits in some of the "
-    "tables: all were rounded alike, because the storage alone would tell records apart.",
-    "many_words": "Column {column:quoted} has {words:count} different words: names or keys compare "
-    "badly. Leave the column out with `ignore`, unless equal words are what leaks.",
-    "radius_from_records": "The ball of {names:text} has radius {radius:number}: the median "
-    "distance over all scored records, members and holdout alike. Such a radius makes the scores "
-    "depend on each other a little, which the limits do not cover; a radius that you give does "
-    "not.",
+    "tables: all were rounded alike, because the digits alone would tell members from holdout.",
+    "many_words": "Column {column:quoted} has {words:count} different words: distances say little "
+    "about names or keys. Leave it out with `ignore`, unless equal words are what leaks.",
+    "radius_from_records": "For {names:text} only synthetic records within a distance of "
+    "{radius:number} (the radius) count: the median distance over all scored records, members and "
+    "holdout alike. Such a radius makes the scores depend on each other a little, and the limits "
+    "are not corrected for that. A radius that you give has no such effect.",
     "constant_query": "The score {score:quoted} is the same for all records: it says nothing. If "
-    "it is a ball, give another radius.",
+    "it counts the synthetic records within a radius, give another radius.",
     # Scores that are made of a model's outputs.
     "rounded_outputs": "Outputs for members and for the holdout are stored in different precision: "
-    "all were rounded alike, because the storage alone would tell records apart.",
+    "all were rounded alike, because the precision alone would tell records apart.",
     "unseen_classes": "{unseen:count} of the {classes:number} classes {unseen:is|are} no record's "
     "label ({of}): check that every column is a class.",
-    "look_like_probabilities": "! {file:text}: every number is from 0 to 1. If they are "
-    "probabilities, give them with `probabilities`: as logits they make false scores.",
+    "look_like_probabilities": "! {file:text}: every number is from 0 to 1. If these are "
+    "probabilities, give them with `probabilities`: read as logits, they make wrong scores.",
     "columns_taken.all": "{TAKEN}",
-    "columns_taken.some": "{TAKEN} Passed over: {skipped:text}.",
+    "columns_taken.some": "{TAKEN} Left out: {skipped:text}.",
     "labels_sorted": "! {file:text}: the labels are words. The outputs are assumed to follow the "
     "classes in alphabetical order, as in scikit-learn.",
     "counts_tell": "The number of shadow models trained with a record differs between members and "
-    "holdout records. It does if all models, with the target, share out each record evenly. That "
-    "number alone would give members away, so every record is judged by the same numbers of "
-    "models: {inside:number} with it, {outside:number} without it.",
-    "offline_only": "At least one record was in no training set, or in too few: there is no online "
-    "score, which needs models trained with every record.",
-    "few_models": "At least one record has only {models:number} shadow {models:model|models} with "
-    "it, or without it: its own variance is poorly known, and `variance` fixed is likely to reveal "
-    "more.",
-    "variance_floored": "{deviations:count} {deviations:deviation of a single record "
-    "was|deviations of single records were} raised to a thousandth of the pooled one.",
-    "saturated": "{confidences:count} {confidences:confidence is|confidences are} 0 or 1 up to "
-    "rounding and {confidences:counts|count} as a rounding step away from it: phi made from logits "
-    "would tell such records apart.",
+    "holdout records: a member has one fewer if each record is in equally many training sets, that "
+    "of the audited model included. That number would give members away, so each record is judged "
+    "by equal numbers of models: {inside:number} with the record, {outside:number} without it.",
+    "offline_only": "At least one record was in the training set of no shadow model, or of too "
+    "few. So there is no online score: for each record, it needs models trained with that record.",
+    "few_models": "For at least one record only {models:number} shadow {models:model was|models "
+    "were} trained with it, or without it: the variance for this record is poorly known, and "
+    "`variance` fixed is likely to reveal more.",
+    "variance_floored": "{deviations:count} {deviations:standard deviation of a single record "
+    "was|standard deviations of single records were} very small and {deviations:was|were} replaced "
+    "by a thousandth of the one over all records (pooled).",
+    "saturated": "{confidences:count} {confidences:confidence is|confidences are} 0 or 1 except "
+    "for rounding (as probabilities of the true class), and {confidences:counts|count} as slightly "
+    "above 0 or below 1. Logits, if you give them instead, tell such records apart.",
 }
 
 ENTRIES: Final = entries(RECORDS | SHIFT | QUERY | FOUND_IN_RECORDS, _PHRASES)

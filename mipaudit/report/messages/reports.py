@@ -22,7 +22,7 @@ _PHRASES: Final = {
     "IN": "DIFFERS in {parts:names}[ and {more:count} more].",
     "MADE": "The report of mipaudit {command}, made {made:text}, ",
     "TWO": "{old:quoted} and {new:quoted}",
-    "SAME": "{reports:text} audit the same scores",
+    "SAME": "{reports:text} were made from the same files",
     "BROKEN": "{library} {version} is installed, and cannot be loaded ({failure:text}). Try: "
     "{line:text}",
     "OTHER_VERSION": "{library} {version} is installed, and mipaudit needs {wanted:text}. Try: "
@@ -48,7 +48,7 @@ COMPARE: Final[Texts] = {
     "gives an advantage of at least {lower:least}[ (blind guessing: {guessing:best})].",
     "no_query_leaks": "None of them is shown to leak.",
     "one_size": "{members:members}, {holdout:holdout}",
-    "several_sizes": "different numbers of members and holdout records",
+    "several_sizes": "inputs of different sizes",
     # Of reports.
     "figure_grew": "{FIGURE}larger{REST}",
     "figure_shrank": "{FIGURE}smaller{REST}",
@@ -68,7 +68,7 @@ COMPARE: Final[Texts] = {
     "more{SPEAKS}",
     "right_figures_shrank": "{FIGURES}smaller than those of {versus:quoted}, a sign that it "
     "reveals less{SPEAKS}",
-    "right_no_figure_changed": "Neither more nor less is shown to be revealed {ABOUT} than by "
+    "right_no_figure_changed": "It is not shown that this reveals more or less {ABOUT} than "
     "{versus:quoted}.",
     # What decided a verdict; those with `report` are of a score that both reports have.
     "right_increase_above": "[the query {score:quoted}{report:unless}][the score {score:quoted} of "
@@ -80,13 +80,12 @@ COMPARE: Final[Texts] = {
     "right_increase_open": "this test neither passes nor fails the release",
     # Remarks.
     "increase_limit": "The limit: at most {limit:number} more than {versus:quoted}.",
-    "leak_together": "Seen together, {score} leak at least {lower:least} more than the better of "
-    "the two alone, {against:class}.",
-    "files_more_precise": "Comparing the score files themselves is more precise (mipaudit compare "
-    "FILE FILE).",
+    "leak_together": "Seen together, {score} leak at least {lower:least} more than either of the "
+    "two alone, {against:class}.",
+    "files_more_precise": "Comparing the score files is more precise (mipaudit compare FILE FILE).",
     # Why there is no limit of a change.
-    "limit_lacking": "the {which} report has no {side} limit[ and {also}]",
-    "other_side": "members are guessed at the high end of the score in one report, the low in the "
+    "limit_lacking": "the {which} report has no {side} confidence limit[ and {also}]",
+    "other_side": "high scores are taken for a sign of members in one report, low scores in the "
     "other",
     # Of reports over time.
     "newest_report": "The newest report, {newest}.[ The one before, {before}.]",
@@ -97,20 +96,20 @@ COMPARE: Final[Texts] = {
     "out{left_out:said}][; a waiver matches no limit{unmatched:said}]",
     "history_verdicts": "{reports:count} {reports:report|reports} from {first:day} to {last:day}.[ "
     "Of {judged:count} {judged:verdict|verdicts}: {tally:names}.][ None has a "
-    "verdict.{judged:unless}][ All their limits hold together with at least {joint:percent} "
-    "confidence.]",
+    "verdict.{judged:unless}][ All their 'at least' and 'at most' are right together with at least "
+    "{joint:percent} confidence.]",
 }
 
 # What a report of ``verify`` answers and remarks.
 VERIFY: Final[Texts] = {
-    "report_agrees": "+ The report AGREES.",
+    "report_agrees": "+ The report AGREES with what was computed now.",
     "report_differs": "- The report {IN}",
-    "statement_of_pass": "+ The statement AGREES: it says {result:text}.",
-    "statement_agrees": "The statement AGREES: it says {result:text}.",
+    "statement_of_pass": "+ The statement AGREES with the files given: it says {result:text}.",
+    "statement_agrees": "The statement AGREES with the files given: it says {result:text}.",
     "statement_differs": "- The statement {IN}",
     # What was compared with what.
-    "computed_the_same": "{MADE}follows from these [scores and {scored:said}]settings: everything "
-    "in it, except what its author declared, was computed again and agrees.",
+    "computed_the_same": "{MADE}follows from [these scores and {scored:said}]the settings in it: "
+    "everything in it, except what its author declared, was computed again and agrees.",
     "computed_otherwise": "{MADE}does not agree with what was computed now.[ It was made by "
     "another version of mipaudit, which can be the reason.{other_version:said}]",
     "statement_follows": "It is about these files and says what {report} says, which "
@@ -130,32 +129,32 @@ ITSELF: Final[Texts] = {
     "known_audit_agrees": "+ Works: an audit with a known answer is right to the digit.",
     "installation_fails": "- Does NOT WORK: {findings:count} {findings:finding|findings}.",
     # Of a validation.
-    "validation_caught_nothing": "- NOT VALIDATED: a method that is known to be invalid was not "
-    "caught.",
+    "validation_caught_nothing": "- NOT VALIDATED: a method known to be invalid was not caught.",
     "limits_fall_short": "- FALLS SHORT: {short:count} {short:limit|limits}, listed below.",
-    "limits_hold": "+ HOLDS: no limit covers the truth less often than it promises.",
+    "limits_hold": "+ HOLDS: no limit is shown to be wrong more often than promised.",
     "methods_strict": "strict methods",
     "methods_default": "default methods",
-    "validation_drawn": "{cells:count} {cells:cell|cells} of {files:count} {files:file|files} "
-    "{cells:was|were} drawn from laws with known truth, and {limits:count} {limits:limit|limits} "
-    "that mipaudit prints {limits:was|were} compared with it.",
-    "validation_short": "[{ours:count} {ours:limit|limits} {ours:covers|cover} the truth less "
-    "often than promised.][No limit of ours covers the truth less often than it "
-    "promises.{ours:unless}][ {theirs:count} {theirs:limit|limits} by methods that are known to be "
-    "valid {theirs:covers|cover} it less often, too: the truths, or the run, are wrong.]",
-    "shortfall_seen": "A limit that promises {nominal:share} and covers {coverage:percent} or less "
-    "would have been found with a probability of {power:percent}.[ Dear limits were tried on fewer "
-    "files, {files:count} or more of a cell: of those, one that covers {dear:percent} or less.]",
-    "methods_caught": "[All {methods:count} methods that are known to be invalid were caught.][No "
-    "method that is known to be invalid was run.{methods:unless}]",
+    "validation_drawn": "{cells:count} {cells:cell|cells} (scenario, size, prior) of {files:count} "
+    "{files:file|files} {cells:was|were} drawn from distributions with known truth, and "
+    "{limits:count} {limits:limit|limits} that mipaudit prints {limits:was|were} compared with it.",
+    "validation_short": "[{ours:count} {ours:limit|limits} {ours:is|are} wrong more often than "
+    "promised.][No limit of ours is shown to be wrong more often than promised.{ours:unless}][ "
+    "{theirs:count} {theirs:limit|limits} by methods that are known to be valid {theirs:is|are} "
+    "wrong more often than promised, too: the truths, or the run, are wrong.]",
+    "shortfall_seen": "A limit that should be right in {nominal:share} of cases and is right in "
+    "{coverage:percent} or less would have been found with a probability of {power:percent}.[ "
+    "Limits that take long to compute were tried on fewer files, at least {files:count} for each "
+    "cell: of those, one that is right in {dear:percent} or less would have been found.]",
+    "methods_caught": "[As a test, {methods:count} methods known to be wrong were added. All were "
+    "caught.][No method that is known to be invalid was run.{methods:unless}]",
     "methods_not_caught": "Of {methods:count} methods that are known to be invalid these were not "
     "caught, so the run shows nothing: {missed:names}.",
-    "validation_enumerated": "Of a score of two values every file was audited, at {sizes:count} "
-    "{sizes:size|sizes}: {limits:count} {limits:limit|limits}, of which {short:count} "
-    "{short:misses|miss} more often than said.",
+    "validation_enumerated": "For a score that is always one of two values, every possible file of "
+    "{sizes:count} {sizes:size|sizes} was audited: of {limits:count} {limits:limit|limits}, "
+    "{short:count} {short:is|are} wrong more often than promised.",
     # Of a simulation.
-    "truth_known": "Scenario {scenario}: {what:text}.[ The best attacker who sees {sees:text} has "
-    "an advantage of {best:six_digits} at prior {prior:number}.]",
+    "truth_known": "Scenario {scenario}: {what:text}.[ The best attacker who sees {sees:quoted} "
+    "has an advantage of {best:six_digits} at prior {prior:number}.]",
     "truth_known.line": "Scenario {scenario}[: the best attacker's advantage is {best:six_digits} "
     "at prior {prior:number}].",
     "scenarios_listed": "The truth is known of {scenarios:count} scenarios.",
@@ -174,22 +173,20 @@ FOUND_IN_REPORTS: Final[Texts] = {
     "{pairs:number} pairs, and at most {most:number} are looked at. For fewer pairs, choose fewer "
     "scores (`score_col`), or name a `baseline` if none is given.",
     "not_seen_together.constant": "{pairs:number} {pairs:pair|pairs} of scores of the same rows "
-    "{pairs:was|were} not looked at together: one score of the pair is constant, and adds nothing "
-    "to the other.",
+    "{pairs:was|were} not looked at together: one score of the pair is constant, and adds nothing.",
     "unmatched_rows": "Input {input:quoted}: {left_out:count} {left_out:row has|rows have} a key "
     "that is not in every input and {left_out:was|were} left out. Compared: {matched:count}.",
     # Reports that are compared.
     "confidence_differs": "The limits of {TWO} hold with different confidence, "
     "{old_confidence:percent} and {new_confidence:percent}.",
     "strict_differs": "Of {TWO}, one was made with `strict` and the other without: the limits of "
-    "one are wider than necessary.",
+    "one are less precise than they could be.",
     "settings_differ": "! {TWO} were made with different settings: {settings:text}. The scores may "
     "be of different records, or mean something else.",
-    "versions_differ": "{TWO} were made by different versions of mipaudit, {old_version} and "
-    "{new_version}.",
+    "versions_differ": "{TWO} were made by mipaudit {old_version} and {new_version}.",
     "same_input": "! At least one input file was used for both {TWO}.",
-    "side_differs": "Score {score:quoted}: members are guessed at the high end in one of {TWO}, at "
-    "the low end in the other. AUC and TPR at FPR are those of different guesses.",
+    "side_differs": "Score {score:quoted}: members are guessed at the high end in one of {TWO}, "
+    "at the low end in the other. Their AUC and TPR at FPR cannot be compared.",
     "unmatched_figures": "Score {score:quoted}: {figures:number} {figures:figure is|figures are} "
     "in only one of {TWO}, and not compared.",
     # Reports in a folder.
@@ -197,9 +194,9 @@ FOUND_IN_REPORTS: Final[Texts] = {
     "waiver_expired": "! A waiver of the report expired after {day}: its file still holds the "
     "earlier verdict.",
     "same_scores.alike": "{SAME}.",
-    "same_scores.apart": "! {SAME} with different verdicts: perhaps only the better one was shown.",
-    "same_release": "! {reports:text} name the same release, {release:quoted}, and their verdicts "
-    "differ.",
+    "same_scores.apart": "! {SAME} with different verdicts: somebody may have audited again until "
+    "the verdict was better.",
+    "same_release": "! {reports:text} name release {release:quoted}, with different verdicts.",
     # An installation.
     "library_missing.needed": "! {library} is not installed. Try: {line:text}",
     "library_broken.needed": "! {BROKEN}",
@@ -207,12 +204,11 @@ FOUND_IN_REPORTS: Final[Texts] = {
     "library_other_version.needed": "! {OTHER_VERSION}",
     "library_other_version.optional": "{OTHER_VERSION}",
     "not_installed": "mipaudit runs from its source, so the libraries that it needs are not known.",
-    "packaging_broken": "! packaging cannot be loaded, and with it matplotlib. Try: pip install "
-    "packaging",
+    "packaging_broken": "! The library packaging cannot be loaded, so matplotlib, which needs "
+    "packaging, cannot be loaded either. Try: pip install packaging",
     "no_temporary_files": "! Temporary files cannot be made, which large CSV files need. Set "
     "TMPDIR to a folder that may be written to.",
-    "known_audit_failed": "! The audit with a known answer did not finish ({failure}): no other "
-    "audit will.",
+    "known_audit_failed": "! The audit with a known answer did not finish ({failure}): none will.",
     "known_audit_differs": "! The audit with a known answer gives another answer: do not use "
     "figures of this installation. Install mipaudit and its libraries again, in a new environment.",
 }

@@ -6,33 +6,40 @@ from typing import Final
 
 from mipaudit.report.messages.told import Entry, Texts, entries
 
-_LITTLE: Final = "Showing little does not prove that little leaks."
+_LITTLE: Final = "A small figure does not prove that little leaks."
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
-    "OF": "[ in {alike:count} of {limits:count} checks]",
+    "OF": "[ in {alike:count} of {limits:count} checks][ ({undecided:count} inconclusive)]",
     "LIMIT": ", limit {limit:number}",
     "BESIDE": "[, assuming that {assuming}][, with {waived:count} {waived:limit|limits} accepted "
     "by waiver][; records appear in the release unchanged{copies:said}][; columns that may be "
     "scores were left out{left_out:said}][; a waiver matches no limit{unmatched:said}]: {reason}.",
     "BETWEEN": "{quantity:checked}[ at least {lower:least}][, at most {upper:most} "
     "({against:attackers})]{LIMIT}",
-    "IF": "[ on an assumption{assuming:said}][, records copied{copies:said}][, columns left "
+    "IF": "[ on an assumption{assuming:said}][, exact copies{copies:said}][, columns left "
     "out{left_out:said}]",
     "OPEN": "{quantity:checked}{lower:known}; the limit is {limit:number}, and ",
     "UNKNOWN": "it is unknown how many records would be enough to decide it, because the estimate "
     "is too close to the limit, or too uncertain",
-    "ENOUGH": "about {records_to_settle:count} records in all would probably be enough to decide "
-    "it",
-    "OPEN_RISKS": "{RISKS} and, of every {cells}, at most {upper:most}; the limit is "
+    "ENOUGH": "about {records_to_settle:count} records in all would probably decide it",
+    "OPEN_RISKS": "{RISKS}, and that of every {cells} at most {upper:most}; the limit is "
     "{limit:number}, and ",
     "RISKS": "the largest risk is at least {lower:least}",
     "AT_LEAST": "{quantity:checked} is at least {lower:least}",
     "AT_MOST": "{quantity:checked} is at most {upper:most} {against:class}",
-    "EXPLAINED": "{AT_LEAST}, but the records alone may explain all of it, since no limit holds "
-    "for every attacker on them; the limit is {limit:number}: ",
-    "HIDDEN": "{AT_MOST}, but members and holdout differ even without the release, and that can "
-    "hide a leak; the limit is {limit:number}: ",
-    "ANEW": "draw members and holdout anew, at random from the same records",
+    "EXPLAINED": "{AT_LEAST}, but the records alone may explain the whole figure, because "
+    "{NO_MOST}; the limit is {limit:number}; what helps: {ANEW}",
+    "HIDDEN": "{AT_MOST}, but members and holdout differ even without the release, and {CANCEL}; "
+    "the limit is {limit:number}; what helps: {ANEW}",
+    "ANEW": "train anew on members drawn at random, or draw a new holdout from the members' source",
+    "ASSERT": ", or assert with `blind_bound` the largest advantage from the records alone",
+    "NO_MOST": "no 'at most' holds for all attackers who see only the records",
+    "CANCEL": "this difference can cancel out a leak",
+    "APART": ", but members and holdout may differ by {most:most} even without the release, and "
+    "{CANCEL}; the limit is {limit:number}",
+    "WITHIN": ", within the limit of {limit:number}",
+    "ABOVE": ", above the limit of {limit:number}",
+    "COMMON": "for the parts of members and holdout with the same mix of records",
     "ADVANTAGE": "the advantage is at least {lower:least}",
 }
 
@@ -67,8 +74,8 @@ LINES: Final[Texts] = {
     "answer_met.line": "MET[ for these attackers only{alone:said}]{IF}: {reason}",
     "answer_waived.line": "WAIVED{IF}: {reason}",
     "answer_not_met.line": "NOT MET{IF}: {reason}",
-    "answer_inconclusive.line": "INCONCLUSIVE[, let pass by this policy{passes:said}][, a failure "
-    "by this policy{fails:said}]{IF}: {reason}",
+    "answer_inconclusive.line": "INCONCLUSIVE[, let pass by this policy{passes:said}][, counted as "
+    "a failure{fails:said}]{IF}: {reason}",
     "answer_consistent.line": "CONSISTENT, not proved{IF}: {reason}",
     "answer_vacuous.line": "VACUOUS: {reason}",
     **dict.fromkeys(("of_score.line", "of_named.line"), "{score:quoted}: {reason}"),
@@ -99,18 +106,17 @@ LINES: Final[Texts] = {
             "hidden_by_difference.line",
             "hidden_by_difference_or_assert.line",
         ),
-        "{quantity:checked} at most {upper:most} ({against:attackers}){LIMIT}: a leak can be "
-        "hidden",
+        "{quantity:checked} at most {upper:most} ({against:attackers}){LIMIT}: may miss a leak",
     ),
-    "open_beside_records.line": "{BETWEEN}: open even if the records explain nothing",
+    "open_beside_records.line": "{BETWEEN}: undecided, whatever the records explain",
     **dict.fromkeys(
         ("risk_open.line", "risk_open_settled_by.line"),
-        "largest risk at least {lower:least}, of every {cells} at most {upper:most}{LIMIT}",
+        "largest risk at least {lower:least}, each {cells} at most {upper:most}{LIMIT}",
     ),
     "within_limit.line": "{quantity:checked} at most {upper:within} ({against:attackers}){LIMIT}",
     "above_limit.line": "{quantity:checked} at least {lower:above}{LIMIT}",
     "claim_consistent.line": "advantage at least {lower:least}; the claim allows {allowed:most}",
-    "claim_beside_unbounded_records.line": "{reason} (the records' part is unknown)",
+    "claim_beside_unbounded_records.line": "{reason} (beyond the records: unknown)",
     "claim_beside_records.line": "{reason} (beyond the records' {most:most})",
     "claim_contradicted.line": "{ADVANTAGE}, above the {allowed:most} that the claim allows",
     "named_within.line": "{subject} is at most {upper:within}{among:whom}{LIMIT}",
@@ -119,9 +125,9 @@ LINES: Final[Texts] = {
     "named_above.line": "{subject} is at least {lower:above}{among:whom}{LIMIT}",
     "beside_verdict": "[accepted by {person} until {expires}\n{status:said}][the waiver by "
     "{person} expired after {expires}\n{status:unless}][needs about "
-    "{records_to_settle:count} records\n][assuming that {assuming}\n][a waiver matches no "
-    "limit\n{unmatched:said}][{alike:count} of {limits:count} checks {alike:is|are} "
-    "{verdict:status}\n]",
+    "{records_to_settle:count} records\n][assuming that {assuming}\n][a waiver "
+    "matches no limit\n{unmatched:said}][{alike:count} of {limits:count} checks "
+    "{alike:is|are} {verdict:status}\n]",
 }
 
 # What decided a verdict, or withheld it.
@@ -134,7 +140,7 @@ VERDICTS: Final[Texts] = {
     "of_named": "for {score:quoted}[ in {report:quoted}], {reason}",
     "waived": "{reason}; {status:status}, accepted by {person} until {expires}, reason: {because}",
     "waiver_ended": "{reason}; the waiver by {person} expired after {expires}",
-    "of_these_attackers": "this covers these attackers only, not the best attacker",
+    "of_these_attackers": "the verdict is about these attackers only, not about the best attacker",
     # Why what the limits meet is open all the same.
     **dict.fromkeys(
         ("open_copies", "copies_not_accepted"),
@@ -146,51 +152,47 @@ VERDICTS: Final[Texts] = {
     ),
     "open_copies_unread": "for some members the input does not say whether they appear in the "
     "release unchanged",
-    "open_missing_tells": "missing scores alone tell the classes apart, and rows with a missing "
+    "open_missing_tells": "missing scores alone tell members from holdout, and rows with a missing "
     "score were left out",
-    "open_rounded": "scores were rounded because a few rows are stored coarsely, so an upper limit "
-    "holds for the rounded scores only; for those the policy limits {waived:kept}",
+    "open_rounded": "scores were rounded because a few rows have fewer digits; the policy limits "
+    "{waived:kept} for the rounded scores, but no 'at most' is known for scores before rounding",
     "open_sites_missing": Entry(
-        "some sites that chose the score ranges are missing, so nothing here covers their records; "
+        "some sites that chose the score ranges are missing, so their records are left out here; "
         "for the other sites the policy limits {waived:kept}",
         next=("add the summaries of the missing sites", "scale"),
     ),
     "open_parts_skipped": Entry(
-        "parts of the input cannot be read and were skipped, so nothing here covers their records; "
+        "parts of the input cannot be read and were skipped, so their records are left out here; "
         "for the records that were read the policy limits {waived:kept}",
         next=("replace the files that cannot be read", "scale"),
     ),
     # Of an answer that is open already.
     "sites_not_covered": Entry(
-        "some sites that chose the score ranges are missing, so nothing here covers their records",
+        "some sites that chose the score ranges are missing, so their records are missing here",
         next=("add the summaries of the missing sites", "scale"),
     ),
 }
 
 # Why a limit is kept, and what claims, attacks, means and guesses have.
 CHECKS: Final[Texts] = {
-    "within_limit": "{quantity:checked} is at most {upper:within} {against:class}, within the "
-    "limit of {limit:number}",
+    "within_limit": "{quantity:checked} is at most {upper:within} {against:class}{WITHIN}",
     "copies_untold": Entry(
         "the number of copied members is unknown: the input lacks the column exact_copy, which "
         "`mipaudit query` writes, or some of its values are neither 0 nor 1",
-        next=("what may decide it", "synthetic-data"),
+        next=("read what may decide it", "synthetic-data"),
     ),
     "copies_above_limit": Entry(
-        "{members:count} of {of_members:count} members {members:appears|appear} in the release "
-        "unchanged, above the limit of {limit:number} (and {holdout:count} of {of_holdout:count} "
-        "holdout records)",
+        "{members:count} of {of_members:count} members (and {holdout:count} of {of_holdout:count} "
+        "holdout records) appear in the release unchanged, above the limit of {limit:number}",
         next=("leave the copies out of the release", "synthetic-data"),
     ),
-    "copies_within_limit": "{members:count} of {of_members:count} members {members:appears|appear} "
-    "in the release unchanged, within the limit of {limit:count} (and {holdout:count} of "
-    "{of_holdout:count} holdout records)",
+    "copies_within_limit": "{members:count} of {of_members:count} members (and {holdout:count} of "
+    "{of_holdout:count} holdout records) appear in the release unchanged, "
+    "within the limit of {limit:count}",
     # Of the largest risk in any cell.
-    "risk_within_limit": "the risk of every {cells} is at most {upper:most}, within the limit of "
-    "{limit:number}",
+    "risk_within_limit": "the risk of every {cells} is at most {upper:most}{WITHIN}",
     # Of a quantity that is named in words.
-    "named_within": "{subject} is at most {upper:within}{among:whom}, within the limit of "
-    "{limit:number}",
+    "named_within": "{subject} is at most {upper:within}{among:whom}{WITHIN}",
     "increase": "the increase",
     "attribute_advantage": "the attribute advantage of these guesses",
     "membership_advantage": "the membership advantage of these guesses",
@@ -203,9 +205,9 @@ CHECKS: Final[Texts] = {
     "claim_vacuous": "the claim allows an advantage of {allowed:most}: it rules out almost nothing",
     "claim_consistent": "the data do not refute the claim (nor prove it), because the lower limit "
     "of the advantage, {lower:least}, is not above the {allowed:most} that the claim allows",
-    "claim_beside_unbounded_records": "{reason} (what goes beyond the records is unknown: no limit "
-    "holds for every attacker on the records alone)",
-    "claim_beside_records": "{reason} (beyond the {most:most} that the records alone may explain)",
+    "claim_beside_unbounded_records": "{reason} (what the release adds is unknown: {NO_MOST})",
+    "claim_beside_records": "{reason} (counting only what exceeds the {most:most} that the records "
+    "may explain alone)",
     # Why an attack, a mean or guesses have no figure.
     "mean_of_infinite": "a mean needs finite scores",
     "mean_of_missing": "a missing score has no size; leave these rows out with `nan` drop",
@@ -214,31 +216,29 @@ CHECKS: Final[Texts] = {
     "mean_without_bound": "the mean of a loss without a bound has no valid limits; give "
     "`loss_bound` B if the loss cannot exceed B",
     "all_clipped": "every score is below 0 or above the bound",
-    "nothing_to_learn": "the burn-in has no row to learn it from",
-    "told_of_these_rows": "the value it was given comes from the records on which it would be "
-    "judged; without that value, it learns from other records",
-    "empty_class": "no member or no holdout record is left to judge it on",
-    "no_common_value": "no value of the attribute is in both classes",
+    "nothing_to_learn": "the burn-in has no row from which the attack could learn",
+    "told_of_these_rows": "the value given to the attack comes from the records that judge the "
+    "attack; leave the value out, and the attack learns one from other records",
+    "empty_class": "no member, or no holdout record, is left to judge the attack",
+    "no_common_value": "no value of the attribute occurs among both members and holdout records",
 }
 
 # Why a limit is not kept.
 NOT_KEPT: Final[Texts] = {
-    "above_limit": "{quantity:checked} is at least {lower:above}, above the limit of "
-    "{limit:number}",
-    "above_limit_beside_records": "{quantity:checked} is at least {lower:above} among records that "
-    "are alike, above the limit of {limit:number}, even if the records alone explain {blind:most}",
+    "above_limit": "{quantity:checked} is at least {lower:above}{ABOVE}",
+    "above_limit_beside_records": "{quantity:checked} is at least {lower:above} {COMMON}{ABOVE}, "
+    "even if the records alone explain {blind:most}",
     "difference_shown": "the exact test shows that members and holdout records differ, by "
     "membership or for another reason, and the limit allows no difference",
-    "risk_above_limit": "{RISKS}, above the limit of {limit:number}",
-    "named_above": "{subject} is at least {lower:above}{among:whom}, above the limit of "
-    "{limit:number}",
+    "risk_above_limit": "{RISKS}{ABOVE}",
+    "named_above": "{subject} is at least {lower:above}{among:whom}{ABOVE}",
     "claim_contradicted": "{ADVANTAGE}, above the {allowed:most} that the claim allows: the claim "
     "is false, or members and holdout differ in other ways, or records depend on each other",
 }
 
 # Why a limit is open where there is nothing to compare with it.
 UNLIMITED: Final[Texts] = {
-    "no_upper_limit": "{quantity:checked}{lower:known}, and no upper limit can be given "
+    "no_upper_limit": "{quantity:checked}{lower:known}, and no 'at most' can be given "
     "{against:class}, so the limit of {limit:number} cannot be shown to be met; choose a class of "
     "attackers with `against`",
     "open_in_report": "{quantity:checked}{lower:known}; these figures of the report leave open "
@@ -246,9 +246,11 @@ UNLIMITED: Final[Texts] = {
     "difference_unknown": "no test says whether members and holdout records differ at all",
     "difference_not_shown": "the exact test shows no difference between members and holdout "
     "records: that does not prove that there is none, and the limit of 0 cannot be shown to be met",
-    "risk_uncounted": "{RISKS}, and {uncounted:count} {uncounted:record is|records are} in cells "
-    "where no record was counted, so that risk has no upper limit; the limit is {limit:number}",
-    "named_without_limits": "{subject} has no limits{among:whom}; the limit is {limit:number}",
+    "risk_uncounted": "{RISKS}, and for {uncounted:count} {uncounted:record|records} no 'at most' "
+    "is known, because no record of their cells (score ranges) is outside the burn-in; the limit "
+    "is {limit:number}",
+    "named_without_limits": "{subject} has no 'at least' and no 'at most'{among:whom}; the limit "
+    "is {limit:number}",
     "named_unknown": "{subject} is not known ({why}){among:whom}; the limit is {limit:number}",
     "score_only_in_new": "the old report does not have this score",
     "score_only_in_old": "the new report does not have this score",
@@ -256,32 +258,28 @@ UNLIMITED: Final[Texts] = {
 
 # Why a limit is open, or is not held against the model, beside what the records alone tell.
 EXPLAINED: Final[Texts] = {
-    "open_beside_records": "{OPEN}that is open even if the records alone explain nothing",
+    "open_beside_records": "{OPEN}the figures do not decide, whatever the records alone explain",
     "difference_of_records": "the exact test shows that members and holdout records differ, "
-    "perhaps in the records themselves: how much of the difference the records alone explain is "
-    "unknown",
+    "perhaps even without the release: how much they do is unknown",
     "texts_not_seen": "most texts of a column were not examined (see the findings): what the "
     "records alone may explain has no upper limit",
-    "perhaps_of_records": "{AT_LEAST}; the limit is {limit:number}: how much of that the records "
-    "alone may explain is unknown",
+    "perhaps_of_records": "{AT_LEAST}, and how much of this the records alone may explain is "
+    "unknown; the limit is {limit:number}",
     "explained_by_records": "{AT_LEAST}, of which the records alone may explain {most:most}; the "
     "limit is {limit:number}: only what goes beyond the records counts against the model",
-    "beyond_records": "{AT_LEAST}, of which the records alone may explain {most:most}, at least "
-    "{beyond:least} among records that are alike; the limit is {limit:number}: only what goes "
-    "beyond the records counts against the model",
-    "unbounded_records": "{EXPLAINED}{ANEW}",
-    "unbounded_records_or_assert": "{EXPLAINED}{ANEW}, or assert with `blind_bound` the most that "
-    "the records alone can tell",
-    "unbounded_records_or_assert_under": "{EXPLAINED}{ANEW}, or assert with `blind_bound` the most "
-    "that the records alone can tell: below {under:number} the limit is not met",
-    "hidden_by_records": "{AT_MOST} over all records, but the records alone may explain "
-    "{most:most}, and that can hide a leak; the limit is {limit:number}",
-    "hidden_by_records_alike": "{AT_MOST} over all records and at most {alike:most} among those "
-    "that are alike, but the records alone may explain {most:most}, and that can hide a leak; the "
-    "limit is {limit:number}",
-    "hidden_by_difference": "{HIDDEN}{ANEW}",
-    "hidden_by_difference_or_assert": "{HIDDEN}{ANEW}, or assert with `blind_bound` the most that "
-    "the records alone can tell: up to {up_to:number} the limit is met",
+    "beyond_records": "{AT_LEAST}, of which the records alone may explain {most:most}; {COMMON} "
+    "the figure is at least {beyond:least}; the limit is {limit:number}: only what goes beyond the "
+    "records counts against the model",
+    "unbounded_records": "{EXPLAINED}",
+    "unbounded_records_or_assert": "{EXPLAINED}{ASSERT}",
+    "unbounded_records_or_assert_under": "{EXPLAINED}{ASSERT}: below {under:number} it does not "
+    "explain the figure, and the limit is not met",
+    "hidden_by_records": "{AT_MOST} over all records{APART}",
+    "hidden_by_records_alike": "{AT_MOST} over all records and at most {alike:most} "
+    "{COMMON}{APART}",
+    "hidden_by_difference": "{HIDDEN}",
+    "hidden_by_difference_or_assert": "{HIDDEN}{ASSERT}: if this advantage is {up_to:number} or "
+    "less, the limit is met",
 }
 
 # What to do where more records may not be enough.
@@ -299,35 +297,33 @@ OPEN: Final[Texts] = {
 # Why a figure, or a limit of it, is not there.
 REASONS: Final[Texts] = {
     "lower_of_any": "see 'at least' in the row named 'any attacker'",
-    "upper_of_classes": "a continuous score has no upper limit for all attackers; see the classes "
-    "of attackers",
-    "upper_of_vector_classes": "a score of several continuous numbers has no upper limit for all "
-    "attackers; see the classes of attackers",
-    "upper_of_record_classes": "no upper limit holds for every attacker who sees a whole record; "
-    "see the classes of attackers",
-    "upper_needs_any": "an upper limit would have to cover all attackers",
-    "same_data": "a best estimate exists only for the rows that also chose the attacker, where it "
-    "is too high on average",
+    "upper_of_classes": "no 'at most' holds for all attackers if the score can be any number; see "
+    "the classes of attackers",
+    "upper_of_vector_classes": "no 'at most' holds for all attackers if the score is several "
+    "numbers of any size; see the classes of attackers",
+    "upper_of_record_classes": "no 'at most' holds for all attackers who see a whole record; see "
+    "the classes of attackers",
+    "upper_needs_any": "no 'at most' is known that holds for all attackers",
+    "same_data": "a best estimate could be made only from the rows that also chose the attacker, "
+    "and would be too high on average",
     "few_to_cut": "too few rows in the burn-in to cut 16 bins",
     "few_rows": "too few rows",
-    "few_holdout": "not estimable: {holdout:count} holdout records count, {needed:count} are "
-    "needed at this FPR and confidence",
-    "few_for_combinations": "too few rows for their combinations of values to give a limit",
+    "few_holdout": "not estimable: only {holdout:count} holdout records can be used, and "
+    "{needed:count} are needed at this FPR and confidence",
+    "few_for_combinations": "too many different combinations of values for the number of rows",
     # Of a lower limit that is there.
-    "lower_without_score": "not in the report: taken as what an attacker has without the score",
-    "lower_of_tpr": "not in the report: derived from the TPR at the largest FPR in it",
+    "lower_without_score": "not in the report: the figure of blind guessing is used instead",
+    "lower_of_tpr": "not in the report: computed from the TPR at the largest FPR in it",
     # A limit of these says nothing: it would be as large as the quantity can be.
-    "vacuous_tpr": "vacuous: the holdout is too small for a limit below 1",
-    "vacuous_metric": "vacuous: the data allow no limit below the largest possible value; with a "
-    "floor, a larger floor may",
-    "p_value_without_limits": "a p-value has no limits; a verdict rests on it only if a policy "
-    "asks",
-    "many_to_count": "only counted for up to {rows:count} rows",
-    "nobody_guessed": "0/0 on this part: nobody was guessed to be a member",
-    "noise_only_lowers": "noise can only lower the advantage: see the attackers 'any'",
+    "vacuous_tpr": "vacuous: the holdout is too small for an 'at most' below 1",
+    "vacuous_metric": "vacuous: the data allow no 'at most' below the largest possible value; if "
+    "you set a minimum, such as of the recall, a higher minimum may help",
+    "p_value_without_limits": "no confidence limits; verdicts use p-values only if a policy asks",
+    "many_to_count": "not counted, because there are more than {rows:count} rows",
+    "nobody_guessed": "0/0: in the rows used for this, nobody was guessed to be a member",
+    "noise_only_lowers": "noise can only lower the advantage: see the row named 'any attacker'",
     "no_spread": "the burn-in scores have no spread, or the score has no order",
-    "nothing_learned": "no column differs between the rows of the burn-in: nothing could be "
-    "learned",
+    "nothing_learned": "each column has one value in all burn-in rows: nothing could be learned",
 }
 
 ENTRIES: Final = {
@@ -335,9 +331,11 @@ ENTRIES: Final = {
     **entries(
         NOT_KEPT,
         _PHRASES,
-        following=("cut the leak; more records do not help", "choose-a-limit"),
+        following=("cut the leak", "choose-a-limit"),
     ),
     **entries(OPEN, _PHRASES, following=("more records may decide it", "choose-a-limit")),
-    **entries(UNLIMITED, _PHRASES, following=("what may decide it", "choose-a-limit")),
-    **entries(EXPLAINED, _PHRASES, following=("what the records explain", "members-and-holdout")),
+    **entries(UNLIMITED, _PHRASES, following=("read what may decide it", "choose-a-limit")),
+    **entries(
+        EXPLAINED, _PHRASES, following=("read what the records explain", "members-and-holdout")
+    ),
 }

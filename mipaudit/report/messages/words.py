@@ -24,8 +24,8 @@ _NAMES: Final = {
     "tpr_at_fpr": "TPR at FPR",
     "class_beside_any": "(a) class less any",
     "any_beside_class": "(b) any less class",
-    "right_of_members": "members guessed right",
-    "right_of_holdout": "holdout guessed right",
+    "right_of_members": "right guesses about members",
+    "right_of_holdout": "right guesses about holdout",
     "more_right_of_members": "difference of right guesses",
 }
 _PHRASES: Final[Mapping[Attackers, str]] = MappingProxyType(
@@ -45,7 +45,7 @@ _PHRASES: Final[Mapping[Attackers, str]] = MappingProxyType(
 WORDS: Final[Mapping[str, Mapping[object, str]]] = {
     # How the number of tuned runs came about: a condition of their guarantee.
     "drawing": {
-        "fixed": "{}, chosen: all count as published",
+        "fixed": "{}, chosen: as if all published",
         "poisson": "{} on average, Poisson",
         "geometric": "{} on average, geometric",
         "logarithmic": "{} on average, logarithmic",
@@ -55,6 +55,7 @@ WORDS: Final[Mapping[str, Mapping[object, str]]] = {
     "others": {"named": "named like scores"},
     # Attackers of the literature, what they learn or are told, and ways to a limit of epsilon.
     "attack": {
+        "any": "best attacker",
         "bounded-loss": "bounded loss",
         "mean": "mean threshold",
         "gaussian": "Gaussian residuals",
@@ -69,10 +70,10 @@ WORDS: Final[Mapping[str, Mapping[object, str]]] = {
         "mean": "the mean score of members",
         "gaussian": "the standard errors of members and of holdout records",
         "one-standard-error": "the standard error of members",
-        "top-n": "the score that as many records exceed as there are members",
+        "top-n": "the n-th highest score, n being the number of members",
         "top-half": "the median of all scores",
         "best-threshold": "the threshold that does best",
-        "per-class": "the threshold that does best in each class",
+        "per-class": "the threshold that does best in each class of labels",
     },
     "way": {
         "gdp": "if Gaussian",
@@ -87,8 +88,8 @@ WORDS: Final[Mapping[str, Mapping[object, str]]] = {
     "change": {"open": "unclear"},
     "true_of": {
         "blind_advantage": "advantage without the score (blind)",
-        "baseline": "  of guessing without looking (baseline)",
-        "excess": "  above that (excess)",
+        "baseline": "advantage of blind guessing (baseline)",
+        "excess": "advantage above the baseline (excess)",
         "eta": "accuracy above guessing (eta)",
         "auc": "AUC",
         "mu": "mu of Gaussian differential privacy",
@@ -99,8 +100,8 @@ WORDS: Final[Mapping[str, Mapping[object, str]]] = {
         "sigma_1": "sigma_1 (mean distance from the median)",
         "sigma_2": "sigma_2 (standard deviation)",
         "sensitivity": "sensitivity (largest move when a record is exchanged)",
-        "swap_distance": "swap distance (mean move), of the record with the largest",
-        "swap_distance_average": "swap distance, of the average record",
+        "swap_distance": "swap distance (mean change by an exchange), the largest of any record",
+        "swap_distance_average": "swap distance, the average over records",
     },
     "changed": {
         "limits": "the limits",
@@ -149,9 +150,9 @@ _DO: Final[Mapping[Attackers, str]] = MappingProxyType(
         "thresholds": "apply one cut-off to the score",
         "intervals-1": "choose one range of the score",
         "intervals-4": "choose up to four ranges of the score",
-        "bins-16": "use only which of 16 ranges the score is in",
+        "bins-16": "look only at which of 16 ranges the score is in",
         "learned": "apply one cut-off to a score that is learned from several",
-        "product-grid": "use only which cell of a grid the scores are in",
+        "product-grid": "look only at which cell of a grid the scores are in",
     }
 )
 

@@ -290,8 +290,7 @@ _TABLE: Final = (
     ),
     Alternative(
         name="common: same-data threshold, Bayesian",
-        description="The 5% quantile of epsilon's posterior at the threshold that makes it "
-        "greatest.",
+        description="The 5% quantile of epsilon's posterior at the threshold where it is greatest.",
         limits=_same_data_posterior,
         estimand="epsilon_runs",
         nominal=CONFIDENCE,

@@ -76,7 +76,7 @@ def test_the_answer_is_the_limit_that_may_be_picked():
     assert report.answer.get("lower") == max(one.lower for one in report.together)
     # Without it, what holds by itself says so, and guesses say it too.
     for one in (alone(report).answer, alone(report).answer.get("plainly")):
-        assert "the confidence holds for this one figure" in told(one)
+        assert "picked from several, and the confidence does not allow for that" in told(one)
 
 
 def test_every_attack_and_the_best_attacker_have_a_line():
@@ -90,7 +90,7 @@ def test_what_is_met_is_met_by_these_attackers_alone():
     most = max(one.upper for one in met.policy)
     assert (met.answer.get("alone"), open_one.answer.get("alone")) == (True, None)
     assert met.answer.get("reason").get("upper") == met.answer.get("plainly").get("upper") == most
-    assert "not the best attacker" in told(met.verdict.reasons[-1])
+    assert "not about the best attacker" in told(met.verdict.reasons[-1])
     assert any("not for the best attacker" in told(one) for one in met.limitations)
     assert "for other attacks this test rules nothing out" in told(met.answer.get("plainly"))
 

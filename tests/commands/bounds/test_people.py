@@ -230,11 +230,12 @@ def test_the_noise_of_averages_counts_them_together():
 def test_a_person_who_reads_one_sentence_is_told_enough():
     first, second = bounds(epsilon=1.0, baseline=(0.1, 0.37)), bounds(mu=0.0, baseline=0.5)
     text = " ".join(report_text(first, width=100).split())
-    assert "which of 10 equally likely diagnoses a person has" in text
+    assert "which of 10 equally likely diagnoses the person has" in text
     assert "at most 27.183% (one record exchanged) or 73.213% (added or removed)" in text
-    assert "right in 37% of cases from a release made with another record" in text
+    assert "a person's record is replaced by another, and that from such a release" in text
+    assert "an attacker guesses right in 37% of cases." in text
     assert "always say no" in text
-    assert "guesses right in at most 50%" in " ".join(report_text(second, width=100).split())
+    assert "is right in at most 50%" in " ".join(report_text(second, width=100).split())
 
 
 @pytest.mark.parametrize("epsilon", [1e3, 1e5, 1e6])

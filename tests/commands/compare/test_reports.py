@@ -55,7 +55,7 @@ def test_limits_are_those_of_the_reports_the_other_way_round(old, new):
     assert [advantage(found, score).shown for score in "ab"] == ["increase", "open"]
     everyone = advantage(found, "a", "any")
     assert (everyone.lower, everyone.upper) == (None, None)
-    assert told(everyone.upper_reason) == "the new report has no upper limit"
+    assert told(everyone.upper_reason) == "the new report has no upper confidence limit"
 
 
 def test_errors_add_up_over_all_reports(old, new):
@@ -242,11 +242,12 @@ def test_a_missing_limit_leaves_a_reason_and_no_number():
     new = figure(attackers="any", value=0.3, lower=0.25, upper=0.375)
     found, *_ = changed([old], [new])
     assert limits(found) == (None, pytest.approx(0.325), "open")
-    assert told(found.lower_reason) == "the old report has no upper limit"
+    assert told(found.lower_reason) == "the old report has no upper confidence limit"
     assert found.upper_reason is None
     both, *_ = changed([replace(old, quantity="auc", lower=None)], [replace(old, quantity="auc")])
     assert told(both.upper_reason) == (
-        "the new report has no upper limit and the old report has no lower limit"
+        "the new report has no upper confidence limit"
+        " and the old report has no lower confidence limit"
     )
 
 

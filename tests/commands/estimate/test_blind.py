@@ -226,7 +226,7 @@ def test_the_excess_over_an_asserted_bound_is_held_against_the_model(apart):
     beyond = pytest.approx((report.estimates[0].lower - 0.4) / 0.6)
     assert report.policy[0].lower == report.blind.excess[0].lower == beyond
     assert "blind_bound" in findings(report)
-    assumed = "assuming that nobody who sees the records alone has an advantage above 0.4"
+    assumed = "assuming that nobody who sees only the records has an advantage above 0.4"
     again = mipaudit.rejudge(report, max_advantage=0.2)
     assert (again.verdict.status, again.rejudged.limits) == ("not_met", 1)
     page = mipaudit.render_report(report, format="markdown")
@@ -251,7 +251,7 @@ def test_a_difference_can_hide_a_leak(apart, alike):
     """Met over all records says little of those that are alike."""
     alone, beside = (estimated(3, blind, max_advantage=0.999) for blind in (None, apart))
     assert (alone.verdict.status, beside.verdict.status) == ("met", "inconclusive")
-    assert "can hide a leak" in told(beside.policy[0].reason)
+    assert "can cancel out a leak" in told(beside.policy[0].reason)
     upper = noise(4, max_advantage=0.9).policy[0].upper
     asserted = noise(4, apart, max_advantage=0.9, blind_bound=0.3)
     assert asserted.verdict.status == "met"

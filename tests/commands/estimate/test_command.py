@@ -61,8 +61,8 @@ def test_what_is_no_seed(mipaudit, leaky, seed):
 def test_the_seed_and_its_origin_are_shown(mipaudit, leaky):
     (used,) = package.estimate(leaky).provenance.seeds
     for words, env, said in (
-        ((), {}, f"{used.seed} for residual, from the scores\n"),
-        (("--seed", "4"), {}, " for residual, from the scores and the stated seed 4\n"),
+        ((), {}, f"{used.seed} for 'residual', from the scores\n"),
+        (("--seed", "4"), {}, " for 'residual', from the scores and the stated seed 4\n"),
         ((), {"MIPAUDIT_SEED": "fresh"}, " from the scores and the fresh seed "),
     ):
         assert said in mipaudit("estimate", leaky, *words, env=env).stdout

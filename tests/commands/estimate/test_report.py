@@ -235,7 +235,7 @@ def test_where_scores_share_the_error_their_figure_says_so(leaks, given):
     (row,) = (one for one in advantages(alone) if one.attackers == "any")
     least, said = lower_text(row.lower), " ".join(brief(report).split())
     if report.policy:
-        assert re.search(rf"As the only score, '\w+' would have 'at least' {least}", said)
+        assert re.search(rf"If '\w+' were the only score, its 'at least' would be {least}", said)
     else:
         assert f"({least} if this were the only score)" in said
     assert "the only" not in brief(alone).lower()
@@ -400,9 +400,9 @@ def test_scores_stand_in_the_order_of_the_estimates_and_reasons_are_footnotes(sa
     assert [one.score for one in lines(report)] == ["loss", "confidence", "margin"]
     assert [one.score for one in lines(turned)] == ["margin", "confidence", "loss"]
     text = report_text(report, width=100)
-    assert " ".join(text.split()).count("no upper limit for all attackers; see") == 1
+    assert " ".join(text.split()).count("if the score can be any number; see the classes") == 1
     assert re.search(r"'loss' +any .* unknown \[1\]", text)
-    assert re.search(r"^  \[1\]: a continuous score has no upper limit", text, flags=re.MULTILINE)
+    assert re.search(r"^  \[1\]: no 'at most' holds for all attackers if", text, flags=re.MULTILINE)
     published = report_text(sample("no_policy"), width=100)
     assert "As published: not a valid interval\n" in published
 

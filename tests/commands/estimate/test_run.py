@@ -392,8 +392,10 @@ def test_every_limit_has_its_share_of_one_error(frame, rows, asked):
         assert row.upper == pytest.approx(other.upper, abs=1e-9)
         assert row.confidence == 0.95
     assert report.design.joint
-    assert any("holds for all rows together" in told(one) for one in report.limitations)
-    assert not any("are not joint" in told(one) for one in report.limitations)
+    assert any(
+        "holds for all lines of the tables together" in told(one) for one in report.limitations
+    )
+    assert not any("several quantities at once" in told(one) for one in report.limitations)
 
 
 def test_joint_limits_of_labels_and_verdicts_are_as_before(plain):
@@ -406,7 +408,7 @@ def test_joint_limits_of_labels_and_verdicts_are_as_before(plain):
     shown, beside = (" ".join(report_text(one, width=200).split()) for one in (joint, other))
     assert "All limits together hold with 95% confidence, except those of the verdict" in shown
     assert "those of different quantities need not hold together" in beside
-    assert "not joint" not in shown
+    assert "need not hold together" not in shown
     (setting,) = (one for one in joint.provenance.settings if one.name == "joint")
     assert setting.value is True
 

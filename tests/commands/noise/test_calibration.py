@@ -201,7 +201,10 @@ def test_shapes_need_splits(rng, shape, said, kinds):
     assert codes(found) == said
     assert {row.shape.kind for row in found.candidates} == kinds
     if shape == (59, 3):
-        assert told(*found.findings) == "Noise of full covariance needs 60 splits. Given: 59."
+        assert told(*found.findings) == (
+            "Noise that follows how the released numbers vary together (full covariance) needs 60 "
+            "splits. Given: 59."
+        )
 
 
 def test_what_pairs_and_coordinates_lack_is_said(rng, pairs):

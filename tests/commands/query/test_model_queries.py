@@ -204,7 +204,7 @@ def test_what_is_taken_of_a_table_is_said(frame):
     made = mipaudit.query_losses(logits=frame.assign(loss=frame["a"] ** 2, id=frame["label"]))
     said = findings(made.report)
     assert "a, b, c, d, loss." in said["columns_taken"]
-    assert "Passed over: id." in said["columns_taken"]
+    assert "Left out: id." in said["columns_taken"]
     assert "unseen_classes" in said
 
 

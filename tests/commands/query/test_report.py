@@ -36,7 +36,7 @@ def test_copies_are_the_answer_and_a_warning(copied, held):
     start = f"Exact copies: {copied} of 60 members" if copied or held else "No exact copies: "
     assert answer(report).startswith(start)
     assert ("appear in the synthetic table unchanged" in shown(report)) == bool(copied)
-    assert "shows how much they leak" in shown(report)
+    assert "shows what they reveal" in shown(report)
 
 
 def test_what_was_not_compared_is_named_with_its_reason():
@@ -58,7 +58,7 @@ def test_what_to_run_next_is_never_cut_and_a_small_class_is_a_warning():
     lines = shown(queried([f"kth:{at}" for at in range(2, 50)])).splitlines()
     assert lines[-2].startswith("Next: mipaudit estimate SCORES")
     assert re.search(r"and \d+ more: --full", "\n".join(lines))
-    assert "! Only 12 members: limits will be wide." in shown(queried(rows=12))
+    assert "! Only 12 members: the figures will be imprecise." in shown(queried(rows=12))
 
 
 def test_scores_of_a_model_are_listed_with_what_to_run_next(mipaudit):

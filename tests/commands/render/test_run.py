@@ -77,7 +77,9 @@ def test_the_report_says_how_sure_the_verdict_is(report):
 
     assert again.rejudged.limits == 3
     assert again.rejudged.confidence == 0.85
-    assert "over 3 limits, holds with 85% confidence" in told(again.limitations[-1])
+    assert "the whole verdict, on 3 limits, holds with 85% confidence" in told(
+        again.limitations[-1]
+    )
     assert {one.name for one in again.rejudged.settings} >= {"max_advantage", "max_metric"}
 
 

@@ -293,7 +293,7 @@ def test_a_report_goes_into_an_audit(mipaudit, tables):
     (tables / "mipaudit.toml").write_text("[estimate]\nblind_bound = 0.9\n")
     done = mipaudit(*beside, *limit)
     assert done.returncode == 3
-    assert "assuming that nobody who sees the records alone" in done.stdout.splitlines()[0]
+    assert "assuming that nobody who sees only the records" in done.stdout.splitlines()[0]
     (tables / "mipaudit.toml").unlink()
     assert mipaudit(*beside, *saved, "audit.json").returncode == 0
     assert mipaudit("render", "audit.json", *limit).returncode == 3

@@ -23,7 +23,7 @@ def test_it_agrees_or_differs_and_the_line_alone_names_the_parts(mipaudit, audit
     words = ("verify", "r.json", "--input", "s.csv")
     done = mipaudit(*words)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("The report AGREES.")
+    assert done.stdout.startswith("The report AGREES with what was computed now.")
     fields = json.loads(audited.read_bytes())
     fields["estimates"][0]["lower"] = 0.0
     fields["verdict"]["status"] = "not_met"

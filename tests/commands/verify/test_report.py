@@ -16,21 +16,22 @@ OTHERWISE = replace(SAME, agrees=False, parts=WRONG, made_by="0.0.9")
 STATED = replace(SAME, verified="statement", result="FAILED", report="r.json", parts=())
 PAGE = replace(SAME, carried_sha256="c" * 64)
 SAME_SAID = (
-    "The report of mipaudit bounds, made 2026-01-01T00:00:00Z, follows from these "
-    "settings: everything in it, except what its author declared, was computed again and agrees."
+    "The report of mipaudit bounds, made 2026-01-01T00:00:00Z, follows from the "
+    "settings in it: everything in it, except what its author declared, was computed again and "
+    "agrees."
 )
 OTHERWISE_SAID = (
     "The report of mipaudit bounds, made 2026-01-01T00:00:00Z, does not agree with what was "
     "computed now. It was made by another version of mipaudit, which can be the reason."
 )
 SAID = {
-    "report_agrees": (SAME, "The report AGREES."),
+    "report_agrees": (SAME, "The report AGREES with what was computed now."),
     "report_differs": (OTHERWISE, "The report DIFFERS in a, b, c, d and 2 more."),
     "statement_of_pass": (
         replace(STATED, result="PASSED"),
-        "The statement AGREES: it says PASSED.",
+        "The statement AGREES with the files given: it says PASSED.",
     ),
-    "statement_agrees": (STATED, "The statement AGREES: it says FAILED."),
+    "statement_agrees": (STATED, "The statement AGREES with the files given: it says FAILED."),
     "statement_differs": (
         replace(STATED, agrees=False, parts=WRONG[:2]),
         "The statement DIFFERS in a, b.",

@@ -261,8 +261,10 @@ def test_what_is_declared_stated_or_below_the_tolerance_is_out_of_the_claim(scor
     said = told(ground(found))
     assert "everything in it, except what its author declared, was computed again" in said
     (stated,) = [told(one) for one in found.limitations if one.code == "verify_as_stated"]
-    assert "controller, sensitivity, seen_by) are as stated" in stated
-    assert stated.endswith("so the figures in people depend on those statements.")
+    assert stated.startswith("Nobody checked what is only stated: when and by which version")
+    assert "what is declared (" in stated
+    assert "controller, sensitivity, seen_by)" in stated
+    assert stated.endswith("Figures such as 'about 20 people' are computed from what is declared.")
     (noted,) = [one.text for one in found.parts if one.part == "as stated"]
     assert "sources and places of settings, the policy's path" in noted
 

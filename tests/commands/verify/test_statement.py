@@ -69,7 +69,10 @@ def test_the_line_alone_says_the_result(mipaudit, limit, result):
     mipaudit("estimate", *SCORES, "--max-advantage", limit, "-o", "report.json")
     mipaudit("render", "report.json", *MODEL, "-o", "model.intoto.json")
     done = mipaudit("verify", "model.intoto.json", "-q")
-    assert (done.returncode, done.stdout) == (0, f"The statement AGREES: it says {result}.\n")
+    assert (done.returncode, done.stdout) == (
+        0,
+        f"The statement AGREES with the files given: it says {result}.\n",
+    )
     # Beside it the gate: the exit code of render is that of the verdict.
     assert mipaudit("render", "report.json", "-q").returncode == int(result == "FAILED")
 

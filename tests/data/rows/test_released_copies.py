@@ -86,7 +86,9 @@ def test_a_score_file_tells_of_copies_first_and_a_policy_can_forbid_them(scores)
     assert (wide.verdict.status, wide.answer.get("reason").code) == ("inconclusive", "open_copies")
     report = mipaudit.estimate(scores, max_copies=0, **WIDE)
     assert report.verdict.status == "not_met"
-    assert told(report.verdict.reasons[0]).startswith("27 of 300 members appear in the release")
+    assert told(report.verdict.reasons[0]).startswith(
+        "27 of 300 members (and 0 of 300 holdout records) appear in the release"
+    )
     assert [status(scores, max_copies=most) for most in (26, 27)] == ["not_met", "met"]
     walk = walk_of(report)
     assert [one.name for one in walk.cases if one.status == "failed"] == ["exact copies 0"]

@@ -40,7 +40,11 @@ def refused(done):
     assert done.stderr.startswith("Error: The columns "), done.stderr
     assert "add up to 1" in done.stderr
     line = re.search(r"^  mipaudit (query losses .*)$", done.stderr, re.MULTILINE)[1]
-    name = re.search(r"^Scores of an attack\?.* --score-col (.*)$", done.stderr, re.MULTILINE)[1]
+    name = re.search(
+        r"^If the columns are scores of an attack, name one: --score-col (.*)$",
+        done.stderr,
+        re.MULTILINE,
+    )[1]
     return shlex.split(line), *shlex.split(name)
 
 

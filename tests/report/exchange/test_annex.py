@@ -179,8 +179,8 @@ def test_every_layout_says_the_verdict_first_and_leaves_nothing_out(tmp_path, la
     assert sha256(b"a model").hexdigest() in text
     assert "only the person who signs states that the scores were made with it" in text
     assert [text.count(sha256(data).hexdigest()) for data in (main, other)] == [1, 1]
-    assert text.count("report.json: Scores are missing more often in one class") == 1
-    assert "All records fall into one cell" not in text
+    assert text.count("report.json: Scores are missing more often for members") == 1
+    assert "All records fall into one score range" not in text
     if layout == "json":
         verdict = json.loads(found)["verdict"]
         assert verdict["says"].startswith("Verdict of report.json: NOT MET: ")
@@ -220,7 +220,10 @@ def test_two_numbers_of_one_quantity_are_explained_as_on_the_page():
     report = json.loads(stored("one_score"))
     report["policy"][0]["lower"] -= 0.01
     unlike = annex(json.dumps(report).encode())["verdict"]["beside"]
-    assert any(text.startswith("The limits of the verdict can differ") for text in unlike)
+    assert any(
+        text.startswith("The verdict's 'at least' and 'at most' can differ a little")
+        for text in unlike
+    )
 
 
 def test_a_figure_without_any_number_is_no_report():

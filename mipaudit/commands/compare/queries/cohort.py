@@ -225,7 +225,7 @@ def match_rows(inputs: Sequence[Rows], names: Sequence[str]) -> tuple[Rows, tupl
         raise InputError(
             "membership_differs",
             f"Some records ({differing:,}) are members in one input, but holdout in another.",
-            "If each input is of another model with other members, leave `key_col` out.",
+            "If each input is of a different model with other members, leave `key_col` out.",
         )
     if members[0].all() or not members[0].any():
         found_only, missing = ("members", "holdout") if members[0].any() else ("holdout", "member")
@@ -233,7 +233,7 @@ def match_rows(inputs: Sequence[Rows], names: Sequence[str]) -> tuple[Rows, tupl
             "no_matching_keys",
             f"The {keys.size:,} records whose key is in every input are all {found_only}: "
             f"no {missing} record has a key that is in every input.",
-            "Are the keys of both classes written alike in all inputs?",
+            "Are the keys of members and of holdout written alike in all inputs?",
         )
     scores = tuple(
         column[at] for one, at in zip(found, places, strict=True) for column in one.scores

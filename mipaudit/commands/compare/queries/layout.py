@@ -31,8 +31,7 @@ _AT_LEAST, _BEST, _ = LIMITS
 _RANKED: Final = (Column("query", "{query:short}"), AXIS, *SHORT_LIMITS)
 _ADVANTAGE: Final = (
     "Advantage, from [{guessing:best} (blind guessing)][0 (none){guessing:unless}] to 1 (sure). "
-    "'At least' holds for some attacker, as in mipaudit estimate, but can differ a little from "
-    "there. "
+    "'At least' holds for some attacker, as in mipaudit estimate, but can differ a little. "
 )
 
 LAYOUT: Final = Layout(
@@ -48,7 +47,7 @@ LAYOUT: Final = Layout(
             words=3,
             caption=_ADVANTAGE + "Best, 'at most' and place (1 leaks most) are "
             "{design.against:class}.",
-            legend="Advantage; place 1 leaks most. Place, best, at most are for "
+            legend="Place 1 leaks most. Place, best and at most are for "
             "{design.against:attackers}.",
             short=None,
             picture="intervals",
@@ -125,7 +124,7 @@ LAYOUT: Final = Layout(
             (Column("scores", "{score}"), _AT_LEAST, _BEST),
         ),
         Table(
-            "How much more two scores reveal together than the better of the two alone",
+            "How much more two scores reveal together than either of them alone",
             "gains",
             (
                 Column("scores", "{score}"),

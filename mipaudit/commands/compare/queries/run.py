@@ -175,8 +175,7 @@ def _require_independent(data: Sequence[object], key_column: str | None) -> None
     require(
         key_column is None,
         "independent",
-        "`key_col` matches records that several inputs share, but `independent` says that they "
-        "share none.",
+        "`key_col` matches shared records, but `independent` says that there are none.",
         "Leave one of them out.",
     )
     if any(_same(one, other) for one, other in combinations(data, 2)):

@@ -171,8 +171,7 @@ def members_of(file: Whole, names: Sequence[str] = CANDIDATES, *, alone: bool = 
     if not (inside | outside).all():
         raise InputError(
             "unknown_labels",
-            f"{file.name}: membership must be 0 and 1, or a well-known pair of words, in every "
-            "row.",
+            f"{file.name}: membership must be 0 and 1 in every row, or a known pair of words.",
             "Write 1 for members and 0 for holdout records.",
         )
     return np.asarray(inside)

@@ -8,8 +8,8 @@ from mipaudit.report.layout import Column, Layout, Table
 
 LAYOUT: Final = Layout(
     about=(
-        "Made of [the outputs of a model with {classes:count} classes]"
-        "[{models:count} shadow {models:model|models}]."
+        "Made from [the outputs of a model with {classes:count} classes][{models:count} shadow "
+        "{models:model|models}]."
     ),
     tables=(
         Table(

@@ -62,7 +62,8 @@ _MEANINGS: Final = {
     "phi": "log(p / (1-p)) of the true class under the target model; high for members",
     "lira_online": "log likelihood ratio of models with the record to models without it; high for "
     "members",
-    "lira_offline": "deviations above the mean of the models without the record; high for members",
+    "lira_offline": "standard deviations above the mean of models without the record; high for "
+    "members",
 }
 _LIMITATIONS: Final = (Message("lira_normal"), Message("lira_alike"), Message("lira_one_query"))
 

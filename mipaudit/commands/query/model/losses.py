@@ -480,8 +480,7 @@ def _log_of(values: Floats, name: str) -> Floats:
             "no_probabilities",
             f"{name}: some rows are not probabilities that add up to 1: {wrong.size:,}, the first "
             f"is row {wrong[0] + 1}.",
-            "For outputs before softmax, use `logits`. Remove columns of numbers that are "
-            "not outputs.",
+            "For outputs before softmax, use `logits`. Remove columns that are not outputs.",
         )
     with np.errstate(divide="ignore"):
         log_p = np.log(values)

@@ -123,9 +123,8 @@ Examples:
             require(
                 len(kinds) < 2,  # noqa: PLR2004
                 "two_kinds",
-                "Logits are given for one class and probabilities for the other.",
-                "Give the same for both: they are rounded differently, which would reveal "
-                "membership.",
+                "Logits are given for members and probabilities for holdout, or the reverse.",
+                "Give the same for both: different rounding would reveal membership.",
             )
         alone = self.holdout_labels is not None or given("holdout_reference_")
         require(
