@@ -44,8 +44,8 @@ LAYOUT: Final = Layout(
                 "1 (sure). Each line's confidence is for that line alone. The best attacker is "
                 "that of mipaudit estimate.[ ┃ is the limit{drawn:said}.]"
             ),
-            legend="Advantage ([{guessing:best}][0{guessing:unless}]: guessing), each line alone. "
-            "Best attacker: cautious.[ ┃: limit{drawn:said}.]",
+            legend="Advantage ([{guessing:best}][0{guessing:unless}]: guessing). Confidence: for "
+            "each line alone.[ ┃: limit{drawn:said}.]",
             short=None,
             whole=False,
             picture="intervals",

@@ -63,7 +63,7 @@ LAYOUT: Final = Layout(
             (Column("value", "{group:short}[ ({selection})]"), AXIS, *SHORT_LIMITS),
             caption="How much more often each value is guessed right for members. The limits of "
             "all values hold together.",
-            legend="Share of right guesses, members less holdout; for all values together.",
+            legend="Right guesses, members less holdout; confidence: all values together.",
             short=None,
             whole=False,
             picture="intervals",

@@ -108,7 +108,7 @@ LAYOUT: Final = Layout(
             "in its place{target.baseline:said}.]",
         ),
         Table(
-            "Up to where epsilon and mu are ruled out, given as many records as stated",
+            "Epsilon and mu below which the attack's true rates rule out all: from, to",
             "refuted.limits",
             (
                 Column("limits", "{method:way}"),

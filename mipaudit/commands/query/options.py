@@ -213,7 +213,7 @@ class _Tables(Options):
     ignore: Sequence[str] = game.IGNORE_OPTION.but(default=())
     categorical: Sequence[str] = _columns("Columns whose numbers are codes of categories.")
     range: Mapping[str, tuple[float, float]] | None = choice(
-        "Divide a column's differences by HIGH - LOW, as in age=17:90, if known. Repeat for each.",
+        "Divide differences by HIGH - LOW known beforehand, as in age=17:90. Repeat for each.",
         metavar="COL=LOW:HIGH",
         recorded_as="ranges",
         read=_ranges,

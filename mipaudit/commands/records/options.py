@@ -49,7 +49,7 @@ class _Risks(Options):
         only_with="by",
     )
     member_population: int | None = choice(
-        "State that the file's members are a random sample of all N training records.",
+        "State that members are a random sample of N training records; risks are those of the N.",
         within=at_least(1),
     )
     max_risk: float | None = free("Policy: the risk of every cell must be at most X.")

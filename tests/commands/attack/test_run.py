@@ -294,7 +294,7 @@ def test_the_strongest_score_stands_first_everywhere(limit, seed):
     )
     assert found == wanted
     text = " ".join(brief_report(report, width=120).split())
-    assert "each line alone. Best attacker: cautious." in text
+    assert "Confidence: for each line alone." in text
     assert text.index("a strong") < text.index("d middle") < text.index("b weak")
 
 
