@@ -14,7 +14,7 @@ _OVERALL: Final = (
     _PROMISED,
     Column("worst coverage", "{value:least}" + _MARK),
     Column("false alarms", "[{false_alarms:most}][-{false_alarms:unless}]"),
-    Column("mean distance", "{mean_gap:value}"),
+    Column("mean gap", "{mean_gap:value}"),
 )
 _OURS: Final = (("source", ("mipaudit",)),)
 

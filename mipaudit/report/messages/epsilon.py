@@ -18,8 +18,8 @@ _PHRASES: Final = {
     "RIGHT": "{right:count} of {guesses:count} guesses",
     "SIDE": " right[; members score {direction}]",
     "ALONE": "coin, independent of everything else",
-    "RUNS": "[The {runs:count} runs use one mechanism and, apart from the canaries, the same "
-    "data, and their number was fixed beforehand. ]Each canary was included in[ the one "
+    "RUNS": "[The {runs:count} runs use one mechanism and, apart from the canaries, the same data, "
+    "and their number was fixed beforehand. ]Each canary was included in[ the one "
     "run{runs:unless}][ each run, anew,{runs:said}] by its own ",
 }
 
@@ -121,9 +121,9 @@ EPSILON: Final[Texts] = {
     # The limit that decides, and what others rest on.
     "epsilons_refuted": "Every epsilon below {lower:figure} is refuted at delta {delta:number},[ "
     "{worth},] with {confidence:percent} confidence.",
-    "epsilons_refuted_beside": "The method on which the verdict rests refutes no epsilon at delta "
-    "{delta:number}. Another method refutes every epsilon below "
-    "{lower:figure}[, {worth}], if it alone was chosen beforehand.",
+    "epsilons_refuted_beside": "The method of the verdict refutes no epsilon at delta "
+    "{delta:number}. Another method refutes every epsilon below {lower:figure}[, {worth}], if it "
+    "alone was chosen beforehand.",
     "no_epsilon_refuted": "No epsilon is refuted at delta {delta:number}; that is no evidence of "
     "privacy.",
     "no_epsilon_certified": "No lower limit of epsilon is proven: members and holdout of one model "
@@ -172,8 +172,8 @@ EPSILON: Final[Texts] = {
     "no_size_does": "no number that was tried is enough",
     # Remarks.
     "why_no_more": "The table's lower limit is not above 0, because {reason}.",
-    "claim_p_value": "The p-value of the claim is {p:most_figure}: if the claim is true, so "
-    "strong a result against it has at most this probability.",
+    "claim_p_value": "The p-value of the claim is {p:most_figure}: if the claim is true, so strong "
+    "a result against it has at most this probability.",
     "size_would_refute": "If the true epsilon is {true:number}, about {needed:count}[ "
     "canaries{canaries:said}][ runs of each kind{canaries:unless}] would refute the claim in "
     "{power:percent} of audits ({mechanism:capital} noise).",
@@ -182,8 +182,8 @@ EPSILON: Final[Texts] = {
     "to_certify": "To prove a lower limit, audit many runs with and without a record (`design` "
     "independent-runs), or one run with canaries, each included by a coin (`design` one-run).",
     "coins_seen": "{included:count} of {canaries:count} canaries were in the training data. With "
-    "[fair coins{rate:unless}][coins of rate {rate:number}], a count at least as "
-    "far from the expected one has probability {p:most_figure}.",
+    "[fair coins{rate:unless}][coins of rate {rate:number}], a count at least as far from the "
+    "expected one has probability {p:most_figure}.",
     # What the limits rest on.
     "runs_alike": "Each run of the mechanism is independent of the others and alike except for the "
     "record: trained anew or drawn anew, with the record or without it.",

@@ -28,15 +28,14 @@ _PHRASES: Final = {
     "ALONE": "From the records alone, without the release, the advantage is at least {lower:least} "
     "({confidence:percent} confidence)",
     "COMMON": "the parts of members and holdout with the same mix of records",
-    "BETTER": " is guessed right more often for members: at least {lower:hundred_least} "
-    "percentage points more than for holdout records.{NO_VERDICT}",
+    "BETTER": " is guessed right more often for members: at least {lower:hundred_least} percentage "
+    "points more than for holdout records.{NO_VERDICT}",
     "WORSE": " is guessed right less often for members: at least {lower:hundred_least} percentage "
     "points less than for holdout records, so the two differ.{NO_VERDICT}",
-    "OWN": "; this figure was picked from several, and the confidence does not allow for "
-    "that.{NO_VERDICT}",
+    "PICKED": "; this figure was picked from several, and the confidence does not allow for that",
+    "OWN": "{PICKED}.{NO_VERDICT}",
     "GUESS": " can guess whose records were used and be right at least {lower:right_least} times "
-    "in 100 ({prior:compared}; this figure was picked from several, and the confidence "
-    "does not allow for that).{NEITHER}",
+    "in 100 ({prior:compared}{PICKED}).{NEITHER}",
 }
 
 # What is said of an input that was looked at, and not audited.
@@ -58,8 +57,8 @@ ESTIMATE: Final[Texts] = {
     "{lower:least}{BLIND}[, if what is asserted about the records is "
     "true{asserted:said}].{NO_VERDICT}",
     "told_apart": "Members and holdout can be told apart: an attacker who sees {score:quoted} has "
-    "an advantage of at least {lower:least}{BLIND}, but perhaps also without the "
-    "release, by the records themselves.{NO_VERDICT}",
+    "an advantage of at least {lower:least}{BLIND}, but perhaps also without the release, by the "
+    "records themselves.{NO_VERDICT}",
     "tpr_above_chance": Entry(
         "{COPIED}Members and holdout differ: the TPR at FPR {fpr:percent} of {score:quoted} is at "
         "least {lower:least}, above the {fpr:number} of chance{OWN}",
@@ -84,9 +83,9 @@ ESTIMATE: Final[Texts] = {
     "{score:quoted} at least {lower:least}, above chance.{NO_VERDICT}",
     "differ_by_test.line": "{COPIED}Members and holdout differ (exact test, p = {p:most}); it is "
     "not shown how much that reveals.{NO_VERDICT}",
-    "leaks_beyond_records.line": "Membership leaks beyond the records: seeing {score:quoted} "
-    "gives an advantage of at least {lower:least}[, if the assertion "
-    "is true{asserted:said}].{NO_VERDICT}",
+    "leaks_beyond_records.line": "Membership leaks beyond the records: seeing {score:quoted} gives "
+    "an advantage of at least {lower:least}[, if the assertion is "
+    "true{asserted:said}].{NO_VERDICT}",
     "told_apart.line": "Members and holdout differ, perhaps also without the release: "
     "{score:quoted} gives an advantage of at least {lower:least}.{NO_VERDICT}",
     "no_leak": Entry("{COPIED}No leak is shown{NO_LEAK}", unsaid=_LITTLE),
@@ -113,9 +112,9 @@ ESTIMATE: Final[Texts] = {
     "{upper:right_most} times in 100{COMPARED}{ALLOWED}",
     "right_within_kind": "{KIND}{upper:right_most} times in 100{COMPARED}; for cleverer attackers "
     "this test rules nothing out{ALLOWED}",
-    "right_open": "this test neither passes nor fails the release: the truth can be on either "
-    "side of the limit. The score {score:quoted} was not found to help anybody "
-    "guess better than {prior:blind_guesser}; {most}{COMPARED}[. {but}]",
+    "right_open": "this test neither passes nor fails the release: the truth can be on either side "
+    "of the limit. The score {score:quoted} was not found to help anybody guess better than "
+    "{prior:blind_guesser}; {most}{COMPARED}[. {but}]",
     "right_open_above": "this test neither passes nor fails the release: the truth can be on "
     "either side of the limit. A{SEES} can {RIGHT}; {most}{COMPARED}",
     "right_unlimited": "no upper limit can be given",
@@ -154,8 +153,8 @@ ESTIMATE: Final[Texts] = {
 # What guesses of an attribute tell of members.
 ATTRIBUTE: Final[Texts] = {
     "guessed_better": "- {attribute:quoted}{BETTER}",
-    "right_guess_tells": "- Knowing whether the guess is right gives membership away: an "
-    "advantage of at least {lower:least}[ (blind guessing: {baseline:best})].{NO_VERDICT}",
+    "right_guess_tells": "- Knowing whether the guess is right gives membership away: an advantage "
+    "of at least {lower:least}[ (blind guessing: {baseline:best})].{NO_VERDICT}",
     "guessed_worse": "- {attribute:quoted}{WORSE}",
     "value_guessed_better": "- {name:quoted}{BETTER}",
     "value_guessed_worse": "- {name:quoted}{WORSE}",
@@ -201,8 +200,8 @@ ATTACK: Final[Texts] = {
     "can differ from theirs.",
     "best_of_kind": "The advantage on {score:quoted} is at most {upper:most} {against:class}.",
     "not_judged": "Not judged: {attacks:names}[ ({why})].",
-    "class_leaks_most": "Of {classes:count} classes of labels, {group:quoted} leaks most: at "
-    "least {lower:least}, best estimate {value:best}.",
+    "class_leaks_most": "Of {classes:count} classes of labels, {group:quoted} leaks most: at least "
+    "{lower:least}, best estimate {value:best}.",
     "no_class_leaks": "Of {classes:count} classes of labels, none is shown to leak by itself.",
 }
 

@@ -25,8 +25,8 @@ _PHRASES: Final = {
 # What is to be known of an input: its columns, its rows, its files, its seed, its policy.
 FOUND_IN_INPUT: Final = {
     # Which columns are scores.
-    "scores_found": "Used {n:number} columns as scores: {names:text}. Choose with `score_col`: "
-    "the more scores are audited, the wider are the limits of each.",
+    "scores_found": "Used {n:number} columns as scores: {names:text}. Choose with `score_col`: the "
+    "more scores are audited, the wider are the limits of each.",
     "looks_like_records": "! These look like records, not scores: the columns taken are whole "
     "numbers among columns of text, and no release was examined. mipaudit query makes scores from "
     "synthetic records. The command mipaudit query losses makes them from a model's outputs. If "

@@ -8,8 +8,8 @@ from mipaudit.report.messages.told import entries
 
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
-    "ALIKE": "Members and holdout records are assumed to be picked at random, independently of each"
-    " other, and to differ only in membership.",
+    "ALIKE": "Members and holdout records are assumed to be picked at random, independently of "
+    "each other, and to differ only in membership.",
     "SHIFT_APPROXIMATE": "The limits of the advantage are approximate at some sample sizes; the "
     "documentation says how often limits held in tests.",
 }
@@ -26,9 +26,9 @@ _SENTENCES: Final = {
     "together. It does not hold for several quantities at once, such as the advantage and the AUC.",
     "joint": "The confidence holds for all lines of the tables together (`joint`), but not for the "
     "p-values of a difference.",
-    "approximate": "Limits that the full report marks 'approximate' are not proved at every "
-    "sample size; the documentation says how often they held in tests. `strict` "
-    "gives limits of the advantage that hold at every sample size.",
+    "approximate": "Limits that the full report marks 'approximate' are not proved at every sample "
+    "size; the documentation says how often they held in tests. `strict` gives limits of the "
+    "advantage that hold at every sample size.",
     "strict_limits.fresh": "Limits marked 'finite-sample' are proved for a seed that is drawn at "
     "random. The operating system drew the seed of this run.",
     "strict_limits.summaries": "Limits marked 'finite-sample' are proved if the seed of each "
@@ -89,9 +89,9 @@ _SENTENCES: Final = {
     "losses hold at every sample size; if every loss is 0 or the bound, they are melded limits of "
     "the number of losses at the bound.",
     # Of guesses of an attribute.
-    "attribute_these": "The figures are about these guesses. Another attacker may guess better: "
-    "if these guesses are right no more often for members than for others, "
-    "other guesses may be right more often for members.",
+    "attribute_these": "The figures are about these guesses. Another attacker may guess better: if "
+    "these guesses are right no more often for members than for others, other guesses may be right "
+    "more often for members.",
     "attribute_better": "The attribute advantage is how much more often the attribute is guessed "
     "right for members than for other records. How often guesses are right is another figure: the "
     "shares of right guesses, which also contain what the release reveals about everybody.",
@@ -115,16 +115,15 @@ _SENTENCES: Final = {
     "the inputs are added up. `key_col` matches rows, `independent` states that the inputs hold "
     "different records; either makes the differences more precise.",
     "compare_naive": "If the query with the largest 'at least' is picked, that 'at least' is not "
-    "valid: the query is picked and judged by the same rows. The limit is shown "
-    "only for comparison.",
+    "valid: the query is picked and judged by the same rows. It is shown only for comparison.",
     "compare_together": "What two scores reveal together is compared with the best attacker of a "
     "class on either score alone. Attackers outside the class may reach as much with one score.",
     "compare_not_joint": "The confidence holds for all advantages together, and for all "
     "differences of one class together. It does not hold for several classes or tables at once.",
     "compare_related": "'At least' may differ a little from mipaudit estimate, because all queries "
     "use one order of the rows and the limits hold for all queries together.",
-    "compare_approximate": "All limits are approximate: they are not proved at every sample "
-    "size. The documentation says how often they held in tests.",
+    "compare_approximate": "All limits are approximate: they are not proved at every sample size. "
+    "The documentation says how often they held in tests.",
     # Of a comparison of reports.
     "reports_only_these": "The limits are about the scores that both reports have. Another score, "
     "or an attacker who sees more, may reveal more.",
@@ -140,9 +139,9 @@ _SENTENCES: Final = {
     "(bins), grids of cells and learned scores, which can differ between reports.",
     "reports_joint": "The confidence holds for one quantity and class, over all scores and reports "
     "together. It does not hold for several quantities, classes or tables at once.",
-    "reports_beforehand": "Choose the old report, the class of attackers and your own limit "
-    "before you see the new report. Making several new reports and keeping "
-    "the best makes the limits untrue.",
+    "reports_beforehand": "Choose the old report, the class of attackers and your own limit before "
+    "you see the new report. Making several new reports and keeping the best makes the limits "
+    "untrue.",
     # Of an audit of epsilon.
     "epsilon_lower": "These are lower limits. A better attack or a record that is easier to detect "
     "may show more; a limit of 0, or a claim not refuted, is no evidence of privacy.",
@@ -191,8 +190,8 @@ _SENTENCES: Final = {
     "those of holdout records. Records that were not tested may be copied as well.",
     # Of scores of a model's outputs.
     "losses_shared": "If several scores of one model are audited together, each limit is wider: "
-    "name the scores that matter with `score_col`. conf_true is computed from "
-    "the loss and reveals no more.",
+    "name the scores that matter with `score_col`. conf_true is computed from the loss and reveals "
+    "no more.",
     "losses_as_answered": "The scores are about one model, from the outputs that it gave. Members "
     "and holdout records must differ only in membership, or a score shows how else they differ.",
     "losses_same_record": "The reference model must not have been trained on the audited records, "

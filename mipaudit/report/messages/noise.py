@@ -22,10 +22,10 @@ _PHRASES: Final = {
     "BEYOND": "The release lies beyond all {splits:number} results on random parts of the records "
     "(splits){far:text}",
     "MORE": ". Another result of the same algorithm would be as unlike the others with a "
-    "probability of at most 2 in {tables:number}. Compare the units, the order of the "
-    "columns and the algorithm: the noise was measured on the splits, and promises "
-    "nothing for a different release. If the release is right, add splits made like it, "
-    "or give `release_unlike_splits` accept.",
+    "probability of at most 2 in {tables:number}. Compare the units, the order of the columns and "
+    "the algorithm: the noise was measured on the splits, and promises nothing for a different "
+    "release. If the release is right, add splits made like it, or give `release_unlike_splits` "
+    "accept.",
 }
 
 # What a report on noise answers and remarks.
@@ -78,10 +78,10 @@ FOUND_IN_RUNS: Final = {
     "another probability were tossed, state that probability with `inclusion_rate`.",
     "inclusion_not_fair.rate": "! With the stated rate {rate:number}, a number of included "
     "canaries as unusual as this one has probability {p_value:chance}, so nothing is certified.",
-    "inclusion_exactly_half": "Exactly half of the canaries were included, which happens with "
-    "fair coins with probability {chance:two_digits}. If the half was "
-    "fixed, the coins were not independent: guesses about some canaries "
-    "then say something about others, and the limit is not valid.",
+    "inclusion_exactly_half": "Exactly half of the canaries were included, which happens with fair "
+    "coins with probability {chance:two_digits}. If the half was fixed, the coins were not "
+    "independent: guesses about some canaries then say something about others, and the limit is "
+    "not valid.",
     "nothing_can_be_refuted.by_few": "{REFUTES}at least {least:count} guesses of one kind, all "
     "right, would be needed{SMALLER}",
     "nothing_can_be_refuted.by_any": "{REFUTES}no number of guesses is enough{SMALLER}",
@@ -127,9 +127,9 @@ FOUND_IN_RUNS: Final = {
     "which few records have. If the bound was taken from the file, limits of the bounded-loss "
     "attack and of the gap are not valid.",
     "side_found_high": "The attacks take high values of column {column:quoted} as a sign of "
-    "members, so its gap is the members' mean minus that of the holdout (for a "
-    "loss, the reverse). If it is a loss, low values should point to members, "
-    "though members have the larger ones here: state `member_side` low.",
+    "members, so its gap is the members' mean minus that of the holdout (for a loss, the reverse). "
+    "If it is a loss, low values should point to members, though members have the larger ones "
+    "here: state `member_side` low.",
     "residuals_doubtful.never_negative": "Column {column:quoted} is never negative: are these "
     "residuals (label minus prediction), or losses?",
     "residuals_doubtful.as_it_is": "Column {column:quoted} is named like a residual, but the "

@@ -210,8 +210,8 @@ FOUND_IN_RECORDS: Final[Texts] = {
     "copies may be chance{OFTEN}",
     "few_records.members": "! Only {rows:count} {rows:member|members}: the figures will be "
     "imprecise.",
-    "few_records.holdout": "! Only {rows:count} holdout {rows:record|records}: the figures will "
-    "be imprecise.",
+    "few_records.holdout": "! Only {rows:count} holdout {rows:record|records}: the figures will be "
+    "imprecise.",
     "shared_records": "! {members:members} {members:has|have} a copy among the holdout records, "
     "equal in all columns that were compared: no query can tell these apart. Remove them from the "
     "holdout if they are the same people.",

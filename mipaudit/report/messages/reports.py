@@ -85,8 +85,7 @@ COMPARE: Final[Texts] = {
     "files_more_precise": "Comparing the score files is more precise (mipaudit compare FILE FILE).",
     # Why there is no limit of a change.
     "limit_lacking": "the {which} report has no {side} confidence limit[ and {also}]",
-    "other_side": "high scores are taken for a sign of members in one report, low scores in the "
-    "other",
+    "other_side": "high scores are a sign of members in one report, low scores in the other",
     # Of reports over time.
     "newest_report": "The newest report, {newest}.[ The one before, {before}.]",
     "past_verdict": "{report:quoted}: {verdict:verdict}[{note}]",
@@ -124,8 +123,8 @@ VERIFY: Final[Texts] = {
 ITSELF: Final[Texts] = {
     # Of an installation.
     "installation_works": "+ Works: every library that is needed loads, and an audit with a known "
-    "answer is right to the digit.[ {broken:count} optional {broken:library does|libraries do} "
-    "not load or fit.]",
+    "answer is right to the digit.[ {broken:count} optional {broken:library does|libraries do} not "
+    "load or fit.]",
     "known_audit_agrees": "+ Works: an audit with a known answer is right to the digit.",
     "installation_fails": "- Does NOT WORK: {findings:count} {findings:finding|findings}.",
     # Of a validation.
@@ -185,8 +184,8 @@ FOUND_IN_REPORTS: Final[Texts] = {
     "be of different records, or mean something else.",
     "versions_differ": "{TWO} were made by mipaudit {old_version} and {new_version}.",
     "same_input": "! At least one input file was used for both {TWO}.",
-    "side_differs": "Score {score:quoted}: members are guessed at the high end in one of {TWO}, "
-    "at the low end in the other. Their AUC and TPR at FPR cannot be compared.",
+    "side_differs": "Score {score:quoted}: members are guessed at the high end in one of {TWO}, at "
+    "the low end in the other. Their AUC and TPR at FPR cannot be compared.",
     "unmatched_figures": "Score {score:quoted}: {figures:number} {figures:figure is|figures are} "
     "in only one of {TWO}, and not compared.",
     # Reports in a folder.

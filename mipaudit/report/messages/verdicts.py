@@ -58,8 +58,8 @@ ANSWERS: Final[Texts] = {
         "- NOT MET{OF}{BESIDE}", unsaid="More may leak than is shown: the figure is a lower limit."
     ),
     "answer_inconclusive": Entry(
-        "? INCONCLUSIVE{OF}[, which this policy lets pass{passes:said}][, which this policy "
-        "counts as a failure{fails:said}]{BESIDE}",
+        "? INCONCLUSIVE{OF}[, which this policy lets pass{passes:said}][, which this policy counts "
+        "as a failure{fails:said}]{BESIDE}",
         unsaid="An open verdict does not mean that nothing leaks.",
     ),
     # Of a claim of differential privacy, where there is no limit.
@@ -120,8 +120,8 @@ LINES: Final[Texts] = {
     "claim_beside_records.line": "{reason} (beyond the records' {most:most})",
     "claim_contradicted.line": "{ADVANTAGE}, above the {allowed:most} that the claim allows",
     "named_within.line": "{subject} is at most {upper:within}{among:whom}{LIMIT}",
-    "named_open.line": "{subject}[ at least {lower:least}][, at most {upper:most}]{among:whom}"
-    "{LIMIT}",
+    "named_open.line": "{subject}[ at least {lower:least}][, at most "
+    "{upper:most}]{among:whom}{LIMIT}",
     "named_above.line": "{subject} is at least {lower:above}{among:whom}{LIMIT}",
     "beside_verdict": "[accepted by {person} until {expires}\n{status:said}][the waiver by "
     "{person} expired after {expires}\n{status:unless}][needs about "
@@ -187,8 +187,8 @@ CHECKS: Final[Texts] = {
         next=("leave the copies out of the release", "synthetic-data"),
     ),
     "copies_within_limit": "{members:count} of {of_members:count} members (and {holdout:count} of "
-    "{of_holdout:count} holdout records) appear in the release unchanged, "
-    "within the limit of {limit:count}",
+    "{of_holdout:count} holdout records) appear in the release unchanged, within the limit of "
+    "{limit:count}",
     # Of the largest risk in any cell.
     "risk_within_limit": "the risk of every {cells} is at most {upper:most}{WITHIN}",
     # Of a quantity that is named in words.

@@ -57,7 +57,7 @@ def test_exit_code_is_the_outcome(environment, tmp_path, what, status, head):
     assert ("\nFalls short\n" in done.stdout) == (what == "a limit")
     assert ("these were not caught" in done.stdout) == (what == "a control")
     # Heads of columns may be folded, so that the table fits.
-    for part in ("worst coverage", "false alarms", "mean distance", "seed: 0"):
+    for part in ("worst coverage", "false alarms", "mean gap", "seed: 0"):
         assert part in done.stdout
 
 
