@@ -215,8 +215,8 @@ _INSTEAD: Final = {
     "shift --unit-col": "Did you mean --id-col?",
     "shift --max-advantage": "Did you mean --max-blind?",
     "query --unit-col": "Copy the column with --keep; --unit-col is for estimate.",
-    "query losses --members": "The members' outputs are --logits or --probabilities, the "
-    "holdout's --holdout-logits or --holdout-probabilities.",
+    "query losses --members": "The members' outputs are --logits or --probabilities, the holdout's "
+    "--holdout-logits or --holdout-probabilities.",
     "--pvalue": "No option is needed: every report says how certain a leak is.",
     "--policy": "Did you mean --config FILE (settings and limits)?",
     "--fail-on": "Did you mean --on-inconclusive fail? A limit that is not met fails anyway.",
@@ -234,7 +234,7 @@ _NO_COMMAND: Final = re.compile(r"No such command '(.*?)'", re.DOTALL)
 _EXTRA: Final = re.compile(r"extra argument\S* \((.*)\)", re.DOTALL)
 _NO_CHOICE: Final = re.compile(r"'([^']*)' is not one of")
 _NO_NUMBER: Final = re.compile(r"'([^']*)' is not a valid float")
-_RANGE: Final = re.compile(r" \([^()]*\)$")
+_RANGE: Final = re.compile(r"^Policy: | \([^()]*\)$")
 _TABLES: Final = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".summary", ".gz", ".zst")
 
 

@@ -51,7 +51,7 @@ def looked_up(word: str) -> str:
         "Words (mipaudit help glossary)": _best(terms(), wanted),
         "Options": _best(options(), wanted),
         "Commands (mipaudit COMMAND --help)": _best(commands(), wanted),
-        f"Names that others use (mipaudit help {_OTHER_NAMES})": _best(other_names(), wanted),
+        f"Words of papers and tools (mipaudit help {_OTHER_NAMES})": _best(other_names(), wanted),
         "Pages (mipaudit help NAME)": (_MENTIONED, _pages(wanted)[:_PAGES]),
     }
     shown = ""

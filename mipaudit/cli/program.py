@@ -35,7 +35,7 @@ _HELP = """Measure how much a release leaks about who was in its training data.
 \b
   mipaudit estimate scores.parquet      how much leaks, with confidence limits
   mipaudit estimate scores.parquet --max-advantage 0.1
-                                        exit code 0: at most 0.1, 1: above 0.1, 3: unclear
+                                        exit code 0 if at most 0.1, 1 if above, 3 if unclear
   mipaudit COMMAND --help               options and worked examples
   mipaudit help which-file              the command for the file that you have
   mipaudit help                         the topics and pages of the documentation

@@ -555,8 +555,8 @@ def no_member_column(parts: Sequence[Part]) -> InputError:
     if len(fields) == 1 and parts[0].blob is not None:
         hint = (
             "There is only one column. If members and holdout have a file each: `members` FILE "
-            "`holdout` FILE. If it should have more: separate cells by comma, semicolon, tab or "
-            "bar."
+            "`holdout` FILE. If it should have more columns: separate cells by comma, semicolon, "
+            "tab or bar."
         )
     return InputError(
         "no_member_column",

@@ -106,7 +106,7 @@ TABLE: Final = (
     _runs("epsilon", "Find promises of differential privacy that the data refute.", _AUDIT),
     _answers("compare", "Show which of several scores leaks most, and by how much.", _AUDIT),
     _answers("attack", "Show what published attacks achieve on a score.", _AUDIT),
-    _answers("attribute", "Test if attackers guess a hidden attribute of members better.", _AUDIT),
+    _answers("attribute", "Test if a hidden attribute is guessed better for members.", _AUDIT),
     _answers("check", "Check a score file before an audit.", _AUDIT, shown=_UNJUDGED),
     _answers("shift", "Test if members and holdout differ even without the release.", _AUDIT),
     _runs("query", "Make scores from tables: members, holdout, synthetic records.", _SCORES),

@@ -38,7 +38,7 @@ CONFIDENCE_OPTION = choice(
     needs_word=lambda given: not (isinstance(given, float) and given >= USUAL_CONFIDENCE),
 )
 STRICT_OPTION = free(
-    "Where they exist, use confidence limits that are proved to hold even if records are few. The "
+    "Use confidence limits that are proved to hold even if records are few, where they exist. The "
     "AUC's limits stay approximate. With a number as `seed`, all limits are approximate.",
     in_python="Without a `seed`, a fresh one is drawn.",
 )
@@ -118,7 +118,9 @@ BY_OPTION = free(
 KEY_COLUMN_OPTION = choice(
     "The column that identifies a row. Default: the row's position.", recorded_as="key_column"
 )
-MIN_CELL_OPTION = choice("Show no cell or group with fewer records than this.", within=at_least(1))
+MIN_CELL_OPTION = choice(
+    "Show no cell of under N records, no group of under N members or holdout.", within=at_least(1)
+)
 
 
 def several(given: Any) -> tuple[Any, ...]:  # noqa: ANN401 - paths, frames, arrays

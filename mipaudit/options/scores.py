@@ -102,8 +102,8 @@ class Membership(Options):
         recorded_as="unit_column",
     )
     unit_rows: UnitRule | None = choice(
-        "With `unit_col`: how a person's rows become one score. Choose before you see results. "
-        "Default: one of the rows (one).",
+        "With `unit_col`: how a person's rows become one. Choose before you see results. Default: "
+        "one of the rows (one).",
         only_with="unit_col",
     )
     rows_are: Literal["independent"] | None = choice(
@@ -118,8 +118,7 @@ class Columns(ScoreColumns, Membership):
 
     key_col: str | None = KEY_COLUMN_OPTION
     nan: NanPolicy = choice(
-        "If scores are missing: stop (error), count them as one value (category), or drop their "
-        "rows (drop).",
+        "If scores are missing: stop (error), count as a value (category), or drop rows (drop).",
         default="error",
     )
 
@@ -199,13 +198,13 @@ AGAINST_OPTION = free(
     "The attackers that the policy must withstand: those who use one cut-off (thresholds), one "
     "score range (intervals-1), up to four (intervals-4), 16 equally filled ranges (bins-16), or "
     "anything (any). For scores of several numbers: combinations of ranges (product-grid), or a "
-    "cut-off on one number made from them by learning (learned). Default: any if a score has few "
-    "values; otherwise the attackers with the highest 'at most'."
+    "cut-off on one number computed from them by a learned rule (learned). Default: any if a score "
+    "has few values; otherwise the attackers with the highest 'at most'."
 )
 MAX_COPIES_OPTION = free(
     "Policy: at most N members may appear unchanged in the release (column exact_copy). If you "
-    "leave this option out, copied members turn the verdict met into inconclusive. Copies that "
-    "chance can explain do not change it.",
+    "leave this option out, copied members turn 'met' into 'inconclusive', unless chance can "
+    "explain the copies.",
     within=at_least(0),
 )
 
@@ -231,8 +230,8 @@ class ListedPolicy(Options):
     GROUP = "Policy"
 
     limits: Sequence[Mapping[str, Any]] = free(
-        "Policy limits on any quantity, as the policy file lists them: "
-        "{'quantity': 'auc', 'max': 0.6, 'score': 'loss'} (mipaudit help policy-files).",
+        "Policy limits on any quantity, as the policy file lists them: {'quantity': 'auc', 'max': "
+        "0.6, 'score': 'loss'} (mipaudit help policy-files).",
         default=(),
         flag=None,
         read=partial(listed, "limits"),
@@ -299,8 +298,8 @@ class ScorePolicy(_ScoreLimits, ListedPolicy):
 
 
 HOW_TO_START: Final = (
-    "Start one with `dask scheduler`, and on each machine `dask worker tcp://HOST:8786`; then "
-    "give `scheduler` tcp://HOST:8786. In Python, a cluster on this machine: "
+    "Start one with `dask scheduler`, and on each machine `dask worker tcp://HOST:8786`; then give "
+    "`scheduler` tcp://HOST:8786. In Python, a cluster on this machine: "
     "executor=distributed.LocalCluster().get_client().get_executor()."
 )
 Progress: TypeAlias = Callable[[int, int | None], None]

@@ -33,10 +33,10 @@ QUIET_OPTION = manner(
     flag="-q/--quiet",
 )
 FORMAT_OPTION = act(
-    "The form of the output, not of scores. csv has only figures. With json, errors are JSON too.",
+    "The form of the answer. csv has only figures. With json, errors are JSON too.",
     flag="-f/--format",
 )
-EXIT_ZERO_OPTION = act("Exit with 0 even if the policy is not met or inconclusive.")
+EXIT_ZERO_OPTION = act("Exit with 0 even if the policy is inconclusive or not met.")
 Format = Literal["table", "json", "csv", "markdown", "html", "junit"]
 # What an ending says. Tables also have the endings in `_OF_TABLES`, and numbers, as those of dates.
 _ENDINGS: Final[dict[str, Format]] = {

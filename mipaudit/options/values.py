@@ -63,8 +63,8 @@ def number_hint(given: object) -> str | None:
         return None
     if not math.isfinite(value):
         return None
-    several = " It takes one value, not two." if "," in text else ""
-    return f"Write {value / 100 if '%' in text else value:.15g}.{several}"
+    several = ", if this is one number" if "," in text else ""
+    return f"Write {value / 100 if '%' in text else value:.15g}{several}."
 
 
 def percent_hint(given: Given, holds: Callable[[Any], bool]) -> str | None:

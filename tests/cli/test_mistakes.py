@@ -59,7 +59,7 @@ MISTAKES = [
     # Options of other tools, of other commands, and typed otherwise.
     ("estimate s.csv -score-col score", "Did you mean --score-col?"),
     ("estimate s.csv --fail-on inconclusive", "Did you mean --on-inconclusive fail?"),
-    ("estimate s.csv --max-advantage", "Write --max-advantage X: Policy"),
+    ("estimate s.csv --max-advantage", "Write --max-advantage X: the advantage must be at most X."),
     ("records s.csv --max-advantage 0.1", "Did you mean --max-risk"),
     ("compare s.csv --max-advantage 0.1", "Did you mean --max-increase"),
     ("simulate gauss-shift-1 -n 100", "Did you mean --n-members and --n-holdout?"),
@@ -75,7 +75,10 @@ MISTAKES = [
     # Values.
     ("estimate s.csv --max-advantage 0", "No data can show that nothing leaks"),
     ("estimate s.csv --max-advantage 0 --prior 0.1", "consider --max-eta"),
-    ("estimate s.csv --max-advantage 1,2", "Write 1.2. It takes one value, not two."),
+    (
+        "estimate s.csv --max-advantage 1,2",
+        "Write 1.2, if this is one number.",
+    ),
     ("estimate s.csv --confidence 0.05", "If it is the share of errors (alpha), write 0.95."),
     ("estimate s.csv --confidence 95", "If it is a percentage, write 0.95."),
     ("estimate s.csv -f github", "mipaudit render report.json --format github"),

@@ -107,7 +107,7 @@ def test_rows_give_way_to_the_height_of_a_window_and_warnings_never_do(
 
 WARNED = {
     "eight waived": "chooses: seed = 7; 1 waiver",
-    "eight and a waiver of nothing": "Waiver 1 of the policy (on auc) matches no limit here",
+    "eight and a waiver of nothing": "Waiver 1 of the policy (on auc) matches no limit",
     "eight with copies": "Exact copies: ",
     "eight with probabilities": "add up to 1",
 }

@@ -39,7 +39,7 @@ def test_a_page_has_one_list_of_caveats_and_few_folds(name):
     page = report_as(report, "html")
     assert 1 <= page.count("<details") <= 6
     assert page.count("<h2>What ") + page.count('<h2 class="small">What this') <= 2
-    assert seen(page).count("What this does not say") == bool(report.limitations)
+    assert seen(page).count("Keep in mind") == bool(report.limitations)
     assert page.index('class="verdict') < page.index("<details")
 
 
@@ -88,7 +88,7 @@ def test_beside_right_guesses_stand_what_a_score_is_and_that_a_few_may_be_expose
 
 def test_below_the_answer_stand_the_interval_and_the_curve_of_the_strongest_score():
     page = report_as(mipaudit.estimate(table(), max_advantage=0.1), "html")
-    above = page.partition("What this does not say")[0]
+    above = page.partition("Keep in mind")[0]
     captions = re.findall(r"<figcaption>([^<]*)", above)
     assert [unescape(one).split(" ")[0] for one in captions] == ["Every", "'query_0':"]
     assert "query_0" in unescape(captions[1])

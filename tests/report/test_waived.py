@@ -151,6 +151,6 @@ def test_a_stored_report_whose_waiver_has_ended_is_not_calm(waived, surface):
     assert "NOT MET" in shown or 'failures="1"' in shown
     assert f"{said}, accepted" not in shown
     if surface not in {"junit", "python", "notebook"}:
-        ended = "A waiver of the report expired after 2020-01-01:"
+        ended = "A waiver expired after 2020-01-01:"
         assert as_read(shown.partition("<footer")[0]).count(ended) == 1
     assert any(one.code == "waiver_expired" for one in mipaudit.history(old).findings)

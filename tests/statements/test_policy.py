@@ -125,7 +125,7 @@ def test_only_what_decided_is_a_reason_for_not_met():
 def test_a_reason_names_its_class_a_limit_that_there_is_not_and_what_would_settle_it():
     assert "one threshold" in told(check_reason(check(MET, upper=0.09)))
     text = told(check_reason(check(OPEN, against="any", upper=None)))
-    for part in ("no 'at most' can be given for any attacker", "`against`"):
+    for part in ("no 'at most' can be given for the best attackers", "`against`"):
         assert part in text
     for needed in (None, 12_000):
         text = told(check_reason(check(OPEN, records_to_settle=needed)))

@@ -104,8 +104,8 @@ LAYOUT: Final = Layout(
             unless=(("value", _NONE),),
             prose=True,
             note="'At least more': what the best of all attackers has more than the attack, at "
-            "least. 'At most more': what the best attacker of the class in the last column has "
-            "more, at most.",
+            "least. 'At most more': the same, but at most, of the best attacker of the class in "
+            "the last column.",
         ),
         Table(
             "Whose attacks these are",
@@ -122,8 +122,8 @@ LAYOUT: Final = Layout(
         ),
         Table(
             "Generalization gap: mean [squared "
-            "residual{design.residuals:said}][score{design.residuals:unless}] of one class minus "
-            "that of the other",
+            "residual{design.residuals:said}][score{design.residuals:unless}], one class minus the "
+            "other",
             "gaps",
             (
                 SCORE,
@@ -139,7 +139,7 @@ LAYOUT: Final = Layout(
         *LIMIT_WORDS,
         (
             "best attacker",
-            "'Any attacker', at their best with the score: no named attack is better.",
+            "'Any attacker', at their best with the score: no attack on it alone is better.",
         ),
         ("member if", "{design.sides:names}, of {design.score_columns:names}"),
         (

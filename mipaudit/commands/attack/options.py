@@ -21,7 +21,7 @@ class _Attack(Sides):
         "The members' mean loss, as published with the model.", within=FINITE
     )
     sigma_members: float | None = choice(
-        "The spread (standard error) of the members' residuals, as published with the model.",
+        "The standard deviation of the members' residuals, as published (as 'standard error').",
         within=NOT_NEGATIVE,
         only_with="residuals",
     )
@@ -64,8 +64,8 @@ class AttackOptions(Scores, Classes, Columns, _Attack, AdvantageLimit, Seeded, W
 
 The advantage of an attack says how well it guesses who is a member: 0 is a coin toss, 1 is always
 right. The report shows the advantage of each attack and of the best attacker, with confidence
-limits. mipaudit help named-attacks explains the attacks. The report also shows the generalization
-gap: the mean loss of holdout records minus that of members.
+limits. The attacks are explained in: mipaudit help named-attacks. The report also shows the
+generalization gap: the mean loss of holdout records minus that of members.
 
 \b
 Examples:
@@ -76,7 +76,7 @@ Examples:
   mipaudit attack residuals.csv --residuals
       The scores are residuals: the true value minus the predicted one.
   mipaudit attack residuals.csv --residuals --sigma-members 1.2 --sigma-holdout 1.5
-      Uses published spreads (standard errors) of the residuals.
+      Uses published standard deviations of the residuals.
   mipaudit attack groups.parquet --score-col loss --by sex
       Uses a threshold for each value of sex, and shows what it achieves there.
   mipaudit attack scores.parquet --max-advantage 0.1

@@ -105,7 +105,7 @@ def remarks(report: AttackReport) -> Iterator[Message]:
     """Yield what else is worth a line, the most important first."""
     baseline = report.design.baseline
     most = max(report.together, key=_lower, default=None)
-    if most is not None and not report.policy:
+    if not report.policy:
         yield Message("answer_of_all_lines")
     elif most is not None and _lower(most) > baseline:
         yield Message.of("any_attacker_of_all_lines", score=most.score, lower=most.lower)

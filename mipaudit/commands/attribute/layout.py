@@ -23,17 +23,19 @@ from mipaudit.report.layout import (
 _CHECK: Final = (Column("limit on", "{quantity:status}"), STATUS, LIMIT_NUMBER, *CHECK)
 _ZERO: Final = ("", "")
 _NO_MODEL: Final = (
-    "[Without the model: always guessing {commonest.name:quoted}, the most common value, is right "
-    "for {commonest.right_of_members:best} of the members and {commonest.right_of_holdout:best} of "
-    "the others.]"
+    "[Without the model: always guessing {commonest.name:quoted}, the commonest value, is right "
+    "for {commonest.right_of_members:best} of members and {commonest.right_of_holdout:best} of "
+    "others.]"
 )
 
 LAYOUT: Final = Layout(
     about=(
         "{design.attribute_column:quoted} ({design.n_values:count} "
-        "{design.n_values:value|values}), guessed in column {design.guess_column:quoted} for "
+        "{design.n_values:value|values}), guesses in {design.guess_column:quoted}, for "
         "{design.n_members:members} and {design.n_holdout:holdout}; {design.confidence:percent} "
-        "confidence."
+        "confidence.[ Always guessing {commonest.name:quoted} is right for "
+        "{commonest.right_of_members:best} of members, {commonest.right_of_holdout:best} of "
+        "holdout.]"
     ),
     tables=(
         Table(
@@ -48,9 +50,8 @@ LAYOUT: Final = Layout(
             "figures",
             (Column("", "{quantity:quantity}"), AXIS, *SHORT_LIMITS),
             caption=_NO_MODEL + "[ ┃ is the limit{drawn:said}.]",
-            legend="[Always guessing {commonest.name:quoted}: right for "
-            "{commonest.right_of_members:best} of members, {commonest.right_of_holdout:best} of "
-            "holdout.][ ┃: limit{drawn:said}.]",
+            legend="Attribute advantage: share guessed right, members - holdout of the same "
+            "value.[ ┃: limit{drawn:said}.]",
             short=None,
             picture="intervals",
             of="advantage, or share of right guesses",
@@ -63,7 +64,7 @@ LAYOUT: Final = Layout(
             (Column("value", "{group:short}[ ({selection})]"), AXIS, *SHORT_LIMITS),
             caption="How much more often each value is guessed right for members. The limits of "
             "all values hold together.",
-            legend="Right guesses, members less holdout; confidence: all values together.",
+            legend="Right guesses, members minus holdout. Confidence: for all values together.",
             short=None,
             whole=False,
             picture="intervals",

@@ -28,7 +28,8 @@ class _Attribute(Options):
 
 class _Limits(scores.AdvantageLimit):
     min_cell: int = MIN_CELL_OPTION.but(
-        "Hide a value that fewer than N members, or fewer than N holdout records, have.", default=10
+        "Hide a value of the attribute if fewer than N members or N holdout records have it.",
+        default=10,
     )
     max_attribute_advantage: float | None = free(
         "Policy: the attribute advantage of these guesses must be at most X.", within=ABOVE_NOTHING
@@ -53,7 +54,7 @@ class AttributeOptions(
                 "Name two columns: `attribute_col` NAME `guess_col` NAME.",
             )
 
-    HELP = """Test if attackers guess a hidden attribute of members better than that of others.
+    HELP = """Test if attackers guess a hidden attribute better for members than for others.
 
 An attacker used the release to guess an attribute of each record, such as a diagnosis. If the
 guesses are right more often for members than for holdout records, the release leaks. The attribute

@@ -15,9 +15,9 @@ _PROMISE: Final = (
     "[Guarantee: {promised}.][ At delta {guarantee.delta:number} its epsilon is "
     "{guarantee.epsilon:most_figure}.][ At delta {guarantee.delta:number} no epsilon "
     "holds{guarantee.epsilon_reason:said}.][ It hides a change of one record by "
-    "{guarantee.adjacency}{guarantee.adjacency_assumed:unless}.][ You did not say which change "
-    "the guarantee hides: one record exchanged, or added or removed (`adjacency`). Both are "
-    "shown. Where there is only one figure, it is for 'added or removed', which allows more to "
+    "{guarantee.adjacency}{guarantee.adjacency_assumed:unless}.][ You did not say which change the "
+    "guarantee hides: one record exchanged, or added or removed (`adjacency`). Both are shown. "
+    "Where only one figure fits, it is that of 'added or removed', which allows more to "
     "leak{guarantee.adjacency_assumed:said}.]"
 )
 _KEPT: Final = (
@@ -82,9 +82,8 @@ LAYOUT: Final = Layout(
                 Column("FPR", "{fpr:most_figure}"),
                 Column("bound of the FPR", "{fpr_bound:most_figure}"),
             ),
-            note="The attack of Tramer's lecture notes, Theorem 2, against all other answers 0, at "
-            "threshold k/n. Mu is that of Gaussian differential privacy, the bound exp(-k / (2 n^2 "
-            "sd^2)).",
+            note="The attack of Tramer's lecture notes, Theorem 2, against all other answers 0, "
+            "threshold k/n. Mu: of Gaussian differential privacy; bound: exp(-k / (2 n^2 sd^2)).",
         ),
         Table(
             "What keeps the limit",
@@ -108,7 +107,7 @@ LAYOUT: Final = Layout(
             "in its place{target.baseline:said}.]",
         ),
         Table(
-            "Epsilon and mu below which the attack's true rates rule out all: from, to",
+            "Values below 'from' are ruled out. The true ones may be above 'to'",
             "refuted.limits",
             (
                 Column("limits", "{method:way}"),

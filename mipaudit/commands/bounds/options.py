@@ -126,8 +126,7 @@ def _success_at(given: Any) -> tuple[float, float]:  # noqa: ANN401
     except ValueError:
         raise ValueError(
             "takes a success and a baseline, typed with @ between them",
-            "For example 0.2@0.1: what is guessed right in 10% of cases without the record, in at "
-            "most 20% with it.",
+            "0.2@0.1 means: right in 10% of cases without the record, in at most 20% with it.",
         ) from None
 
 
@@ -153,8 +152,8 @@ class _Guarantee(Options):
 
     epsilon: float | None = free("The epsilon of differential privacy.", metavar="E", within=_LOSS)
     delta: float | None = game.DELTA_OPTION.but(
-        "The delta that goes with epsilon. Default: 1e-5 for guarantees for which no epsilon "
-        "holds at delta 0, such as Gaussian noise; otherwise 0."
+        "The delta that goes with epsilon. Default: 0; for guarantees that have no epsilon at "
+        "delta 0, such as Gaussian noise: 1e-5."
     )
     mu: float | None = free("The mu of Gaussian differential privacy.", metavar="MU", within=_LOSS)
     rho: float | None = free("The rho of zero-concentrated DP.", metavar="RHO", within=_LOSS)
@@ -189,7 +188,8 @@ class _Guarantee(Options):
     compose: Sequence[tuple[str, Mapping[str, float]]] = free(
         "A part of the release, as in gaussian:noise_multiplier=2,count=10. Repeat. NAMEs by KIND: "
         "gaussian and laplace (noise_multiplier, count), approximate-dp (epsilon, delta, count), "
-        "randomized-response (truth, categories, count), dp-sgd (noise_multiplier, q, steps).",
+        "randomized-response (truth, categories, count), dp-sgd (noise_multiplier, q, steps). "
+        "noise_multiplier: deviation (laplace: scale) for sensitivity 1 (add-remove).",
         default=(),
         metavar="KIND:NAME=X,...",
         read=_parts_of,
@@ -302,8 +302,7 @@ Examples:
   mipaudit bounds --advantage 0.1
       The epsilon, the mu or the noise that keeps every attacker's advantage at 0.1 or below.
   mipaudit bounds --success 0.2@0.1
-      What keeps right guesses about a person at or below 20 in 100, if 10 in 100 are right without
-      the person's record.
+      Without a person's record, 10 of 100 guesses are right. What keeps it at 20 or less with it?
   mipaudit bounds --gaussian-noise-for epsilon=1,delta=1e-5 --sensitivity 2
       The least Gaussian (normally distributed) noise that gives this guarantee.
   mipaudit bounds --tp 90 --fn 10 --fp 1 --tn 99
@@ -352,8 +351,8 @@ laplace:noise_multiplier=3,count=1
             raise UsageError(
                 "nothing_asked",
                 "There is no question to answer.",
-                "Give a guarantee (`epsilon` 1), a target (`advantage` 0.1) or an attack "
-                "(`tpr` 0.9 `fpr` 0.01).",
+                "Give a guarantee (`epsilon` 1), a target (`advantage` 0.1) or an attack (`tpr` "
+                "0.9 `fpr` 0.01).",
             )
         if bool(stated) + len(targets) + bool(attack) > 1:
             raise UsageError(

@@ -49,7 +49,7 @@ def increase_answer(
 def _plainly(verdict: Verdict, checks: Sequence[Check]) -> Message:
     alike = [one for one in checks if one.status == verdict.status]
     if not alike or verdict.status == "inconclusive":
-        return Message("right_increase_open")
+        return Message("right_undecided")
     met = verdict.status == "met"
     check = max(alike, key=used) if met else alike[0]
     return Message.of(

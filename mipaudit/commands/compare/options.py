@@ -125,8 +125,8 @@ class _Compare(Options):
         "Policy: a score may leak at most X more than the baseline, or than in the old report."
     )
     against: Against | None = AGAINST_OPTION.but(
-        "The attackers that the ranking and the policy are about (mipaudit help against). "
-        "Default: any, if every score has few different values; otherwise thresholds."
+        "The attackers that the ranking and the policy are about (mipaudit help against). Default: "
+        "any, if every score has few different values; otherwise thresholds."
     )
 
 
@@ -211,8 +211,8 @@ class CompareOptions(
 
 The advantage of a score says how well an attacker who sees it guesses who is a member: 0 is a coin
 toss, 1 is always right. The report puts the scores in order of their advantage. It says which
-ranks are certain, how much the advantages differ, and what two scores reveal together. The
-confidence is for the limits of all differences together.
+ranks are certain, how much the advantages differ, and what two scores reveal together. By
+default, the limits of all differences are right at once with 95% confidence.
 
 Instead of scores, you can give JSON reports of mipaudit estimate. The command then says what has
 surely changed since the first report.

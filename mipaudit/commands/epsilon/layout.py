@@ -27,10 +27,10 @@ LAYOUT: Final = Layout(
                 Column("right", "{judged.right:counted}"),
                 Column("guesses", "{judged.guesses:counted}"),
             ),
-            caption="Epsilon at delta {design.delta:number}: lower limit, best estimate[, {common}]"
-            "; guesses that the method judges.[ ┃ is the claim{drawn:said}.]",
-            legend="Epsilon at delta {design.delta:number}, lower limits[, {common}]."
-            "[ ┃: claim{claim.epsilon:said}.]",
+            caption="Epsilon at delta {design.delta:number}: lower limit, best estimate[, "
+            "{common}]; guesses that the method judges.[ ┃ is the claim{drawn:said}.]",
+            legend="Epsilon at delta {design.delta:number}[, {common}]; 'best' proves nothing.[ ┃: "
+            "claim{claim.epsilon:said}.]",
             short=None,
             picture="intervals",
             of="epsilon",
@@ -58,9 +58,9 @@ LAYOUT: Final = Layout(
                 Column("guesses", "{needed_guesses:counted}"),
             ),
             caption="If the true epsilon is the number under 'refuted from epsilon', "
-            "{claim.power.0.power:percent} of such audits refute the claim. Needed: how "
-            "many runs of each kind (or canaries) that takes if the true epsilon is "
-            "{claim.power.0.true_epsilon:number}.",
+            "{claim.power.0.power:percent} of such audits refute the claim. Needed: how many runs "
+            "of each kind (or canaries) it takes to refute the claim as often if the true epsilon "
+            "is {claim.power.0.true_epsilon:number}.",
         ),
         Table("What it rests on", "rests_on", (Column("", "{message}"),), prose=True),
     ),

@@ -93,7 +93,8 @@ class _Runs(Options):
     GROUP = "Independent runs"
 
     method: MethodName = choice(
-        "Method of the answer. conditional assumes nothing about noise. gdp needs `assume_gdp`.",
+        "The limit that is the answer: conditional, which assumes nothing about noise, or gdp, "
+        "which needs `assume_gdp`.",
         default="conditional",
     )
     tp: int | None = game.TRUE_POSITIVES_OPTION.but("Right guesses about runs with the record.")
@@ -102,7 +103,8 @@ class _Runs(Options):
     tn: int | None = game.TRUE_NEGATIVES_OPTION.but("Right guesses about runs without the record.")
     numerator: NumeratorChoice | None = choice(
         "With counts: use the guesses about runs with the record (member), without it (holdout), "
-        "or all (both). Default: the higher limit of the two, corrected for picking it (either).",
+        "or all (both). Default (either): tries member and holdout, takes the higher limit, and "
+        "lowers it for that.",
         only_with="tp",
     )
     curve: bool = free("Add epsilon at many deltas. All hold at once.", default=False, flag=None)
@@ -168,11 +170,11 @@ Examples:
   mipaudit epsilon runs.parquet --design independent-runs
       Every epsilon below the limit is refuted at delta 1e-5, with 95% confidence.
   mipaudit epsilon runs.parquet --design independent-runs --claimed-epsilon 1 --delta 0
-      Tests a claim: exit code 1 if it is refuted, else 0.
+      Tests a claim: exit code 1 if it is refuted, else 0, which does not verify it.
   mipaudit epsilon canaries.csv --design one-run --guesses 200,200
       Guesses that the 200 highest scores were included and the 200 lowest were not.
   mipaudit epsilon canaries.csv --design one-run --claimed-curve dpsgd.csv
-      Tests a claim that is given as a table, such as mipaudit bounds --curve writes.
+      Tests a claim that is given as a table, such as one from mipaudit bounds --curve.
   mipaudit epsilon --design independent-runs --tp 500 --fn 0 --fp 0 --tn 500
   mipaudit epsilon --canaries 1000 --guesses 100 --correct 90
       The last two use counts of guesses, by an attack that was fixed beforehand.
@@ -261,7 +263,7 @@ Examples:
         if self.design is None and self.canaries is None:
             raise UsageError(
                 "no_design",
-                "Say with `design` how the scores were made: what they can certify depends on it.",
+                "Say with `design` how the scores were made: what they can prove depends on it.",
                 _DESIGNS,
             )
         return self.design or "one-run"
@@ -286,8 +288,7 @@ Examples:
         if not (tp + fn > 0 and fp + tn > 0):
             raise UsageError(
                 "counts",
-                "There must be runs with the record (`tp` + `fn`) and runs without it (`fp` + "
-                "`tn`).",
+                "There must be runs with the record (`tp` + `fn`) and without it (`fp` + `tn`).",
             )
         return GuessCounts(tp, fp, tn, fn, n_members=tp + fn, n_holdout=fp + tn)
 

@@ -107,7 +107,7 @@ LAYOUT: Final = Layout(
             prose=True,
         ),
         Table(
-            "Advantage for parts with the same mix of records, beyond what records may explain",
+            "Advantage for records that cannot be told apart without the release",
             "blind.excess",
             (
                 SCORE,

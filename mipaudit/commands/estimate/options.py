@@ -49,8 +49,8 @@ class _Limits(Options):
     joint: bool = JOINT_OPTION.but(default=False)
     method: Literal["prequential", "mace", "kde"] = choice(
         "Show the usual figures alone (prequential), or also an estimate by the method of a paper "
-        "(mace), or also upper limits for attackers who see the score only with random noise on "
-        "it (kde). Verdicts always use the usual figures.",
+        "(mace), or also upper limits for attackers who see the score only with random noise on it "
+        "(kde). Verdicts always use the usual figures.",
         default="prequential",
     )
 
@@ -159,8 +159,8 @@ Examples:
   mipaudit estimate scores.csv --max-advantage 0.1 --blind shift.json
       Does not count what is revealed without the release (mipaudit shift --help).
   mipaudit estimate scores.csv --prior 0.01 --metric ppv --max-metric ppv=0.5
-      A policy: if 1 record in 100 is a member, at most half of the records that an attacker calls
-      members may really be members.
+      A policy: if 1 record in 100 is a member, an attacker may be right about at most half of the
+      records that the attacker calls members.
 """
 
     def check(self) -> None:

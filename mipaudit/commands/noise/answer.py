@@ -176,8 +176,8 @@ def _splits(asked: NoiseOptions) -> Splits:
             "score_file",
             f"{splits.source.name}: the column {quoted_name(found[0])} shows that the rows are "
             "records, not random splits.",
-            "Give a table with one row per random split. If that column is a released "
-            "number, name it in `columns`.",
+            "Give a table with one row per random split. If that column is a released number, name "
+            "it in `columns`.",
         )
     return splits
 
@@ -199,8 +199,7 @@ def _check_size(values: Floats) -> None:
     if not ((spread == 0) | ((spread >= 1 / LARGEST) & (spread <= 2 * LARGEST))).all():
         raise InputError(
             "numbers_out_of_range",
-            "A column of the splits or pairs holds numbers above 1e50, or that differ by less "
-            "than 1e-50.",
+            "A column of the splits or pairs holds numbers above 1e50, or differences below 1e-50.",
             "Use another unit for that column, in the release as well.",
         )
 

@@ -48,9 +48,8 @@ LAYOUT: Final = Layout(
                 Column("total error", "{error:most_figure}"),
             ),
             caption=_CALIBRATED,
-            legend="{measured.n_splits:count} splits, {measured.n_coordinates:count} "
-            "{measured.n_coordinates:number|numbers} each. Total error: the move by "
-            "noise[, in units of spread{given_units:unless}].",
+            legend="{measured.n_splits:count} releases from random parts. Total error: noise[, "
+            "divided by their spread{given_units:unless}].",
             short=None,
             picture="amounts",
             of="total error",

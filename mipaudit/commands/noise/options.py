@@ -61,7 +61,9 @@ class _Known(Options):
     GROUP = "Known spread of the release"
 
     moment: float | None = choice(
-        "The release's spread, measured as `k` says.", metavar="SIGMA", within=_SIZE
+        "How much the release varies from split to split, measured as `k` says.",
+        metavar="SIGMA",
+        within=_SIZE,
     )
     swap_distance: float | None = choice(
         "Mean change of the release if one record is exchanged.", metavar="D", within=_SIZE
@@ -113,7 +115,7 @@ class _Calibration(Options):
         in_python=None,
     )
     calibration: CalibrationKind | None = choice(
-        "Use only this method: mipaudit help mip-noise explains each.", only_with="splits"
+        "Use only this method (mipaudit help mip-noise).", only_with="splits"
     )
     mechanism: Mechanism | None = choice("Use only this kind of noise.", only_with="splits")
     shape: ShapeKind | None = choice(
@@ -212,8 +214,8 @@ _RELEASE: Any = act(
     metavar="RELEASE",
     read=file_path,
     is_input=True,
-    in_python="A file: CSV, Parquet, .npy or JSON. Its training set must be drawn independently "
-    "of the splits'.",
+    in_python="A file: CSV, Parquet, .npy or JSON. Its training set must be drawn independently of "
+    "the splits'.",
     recorded=True,
 )
 

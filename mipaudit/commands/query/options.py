@@ -213,7 +213,8 @@ class _Tables(Options):
     ignore: Sequence[str] = game.IGNORE_OPTION.but(default=())
     categorical: Sequence[str] = _columns("Columns whose numbers are codes of categories.")
     range: Mapping[str, tuple[float, float]] | None = choice(
-        "Divide differences by HIGH - LOW known beforehand, as in age=17:90. Repeat for each.",
+        "A column's lowest and highest value, known beforehand, as in age=17:90: differences in "
+        "this column are divided by HIGH - LOW. Repeat for each column.",
         metavar="COL=LOW:HIGH",
         recorded_as="ranges",
         read=_ranges,

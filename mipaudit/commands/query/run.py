@@ -34,6 +34,7 @@ from mipaudit.data.tables.records import (
 from mipaudit.data.words import find_column, is_candidate, is_score_like
 from mipaudit.errors import InputError, UsageError, as_typed
 from mipaudit.evidence.scores.curves import spread_alone
+from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.maths.arrays import Floats
 from mipaudit.model.message import Finding, Message
 from mipaudit.options.public import public
@@ -49,7 +50,6 @@ _CHUNK: Final = 1 << 17
 # Bytes of a cell: as it is read, and as it is encoded.
 _CELL: Final = 24
 _BESIDE: Final = 8 << 20  # blocks and buffers
-_FEW: Final = 20
 _MANY_LEVELS: Final = 1000
 # A record as near as this is copied, but for the rounding of distances.
 _OF_COPIES: Final = 1e-6
@@ -69,7 +69,7 @@ _SAYS: Final[Mapping[Kind, str]] = {
     "mc": "Monte-Carlo: minus the mean log distance within the radius (Liu et al. 2021, eq. 18)",
     "share": "share of the synthetic records that lie within the radius",
     "density": "log of the density of the synthetic records divided by that of the reference "
-    "records (DOMIAS), on at most {0.components} main directions",
+    "records (DOMIAS), on at most {0.components} principal components",
     "classifier": "log odds of being synthetic, by a classifier of synthetic and reference records",
 }
 _WHOLE: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")
@@ -275,9 +275,7 @@ def _findings(
         told = any(one.radius is not None and one.radius <= _OF_COPIES for one in scores)
         counts = {"members": members.copied, "holdout": holdout.copied}
         yield Finding.of("exact_copies", case=case, **counts, asked=told)
-    for one in copies:
-        if one.rows < _FEW:
-            yield Finding.of("few_records", case=one.role, rows=one.rows)
+    yield from size_findings(members.rows, holdout.rows)
     if found.shared:
         yield Finding.of("shared_records", members=found.shared)
     taught = _named(one for one in scores if one.query in NEEDS_REFERENCE)
@@ -393,8 +391,8 @@ def _labels(name: str, columns: Sequence[RecordColumn]) -> Any:  # noqa: ANN401 
             "not_a_label",
             f"`keep`: column {quoted_name(name)} holds numbers that are not whole, or have more "
             "than 18 digits. In the score file they would look like scores.",
-            "Keep columns that name a record, a person or a group; put a letter before the "
-            "digits to turn a number into a name.",
+            "Keep columns that name a record, a person or a group; put a letter before the digits "
+            "to turn a number into a name.",
         )
     whole = all(map(_WHOLE.fullmatch, every))
     kind = pa.int64() if whole else pa.string()

@@ -54,9 +54,9 @@ LAYOUT: Final = Layout(
                 Column("holdout, best", "{holdout:count}"),
             ),
             words=1,
-            caption="Records by the risk of their cell: [0 is even chances, {guessing:best} "
-            "blind guessing][0 reveals nothing{guessing:unless}], 1 is certain.",
-            legend="Records in cells of this risk or more: at least, and by best estimate.",
+            caption="Records by the risk of their cell: [0 is even chances, {guessing:best} blind "
+            "guessing][0 reveals nothing{guessing:unless}], 1 is certain.",
+            legend="Records in cells of at least this risk, pointing either way. Best: estimated.",
             short=None,
             note="At least: the lower limit of the cell is that high; best: its best estimate is. "
             "Each row includes the records of the rows above it.",
@@ -71,8 +71,8 @@ LAYOUT: Final = Layout(
                 *SHORT_LIMITS,
                 Column("records", "{n_members:count} + {n_holdout:count}"),
             ),
-            caption="Advantage within each group, any attacker[ (blind guessing: {guessing:best})"
-            "]; records: members + holdout.",
+            caption="Advantage within each group, any attacker[ (blind guessing: "
+            "{guessing:best})]; records: members + holdout.",
             legend="Advantage in each group, any attacker[ (guessing: {guessing:best})]; records: "
             "members + holdout.",
             where=(("attackers", ("any",)),),
@@ -87,7 +87,7 @@ LAYOUT: Final = Layout(
             "top_first",
             (
                 Column("record", "[{key:short}]"),
-                Column("row", "{row:number}"),
+                Column("row, from 0", "{row:number}"),
                 Column("is", "[member{member:said}][holdout{member:unless}]"),
                 _SPEAKS,
                 _CELL,
@@ -96,7 +96,7 @@ LAYOUT: Final = Layout(
             words=4,
             caption="The most exposed records. As exposed as the last one: {top_tied:count}; which "
             "of these are shown is random. Rows of the input are numbered from 0.",
-            legend="The most exposed (first row: 0); {top_tied:count} are as exposed as the last.",
+            legend="The most exposed. As exposed as the last of them: {top_tied:count} in all.",
             short=None,
         ),
         Table(
@@ -105,8 +105,8 @@ LAYOUT: Final = Layout(
             (_CELL, _SPEAKS, Column("", "{axis}"), *_RISK, *_COUNTS),
             words=3,
             caption="[The exposed cells{exposed:said}][The cells nearest to being "
-            "exposed{exposed:unless}]. The confidence is for the whole table.[ ┃ is "
-            "blind guessing{drawn:said}.]",
+            "exposed{exposed:unless}]. The confidence is for the whole table.[ ┃ is blind "
+            "guessing{drawn:said}.]",
             short=None,
             whole=False,
             axis=("", "guessing"),

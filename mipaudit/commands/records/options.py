@@ -49,7 +49,7 @@ class _Risks(Options):
         only_with="by",
     )
     member_population: int | None = choice(
-        "State that members are a random sample of N training records; risks are those of the N.",
+        "State that members are a random sample of all N training records, which risks are about.",
         within=at_least(1),
     )
     max_risk: float | None = free("Policy: the risk of every cell must be at most X.")
@@ -136,7 +136,8 @@ class RecordsOptions(RecordTableOptions, _Written):
 
 An attacker sees a record's score and guesses whether the record is a member. The risk says how
 sure the attacker can be: 0 is a coin toss, 1 is certainty. The score is cut into ranges, called
-cells. A record has the risk of its cell. The confidence is for the limits of all cells together.
+cells. A record has the risk of its cell. With 95% confidence by default, all limits of the risks
+are right at once.
 
 \b
 Examples:

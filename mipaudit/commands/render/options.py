@@ -65,9 +65,9 @@ Examples:
 
 class _AnyForm(Shown):
     format: Literal[Format, ExchangeName, "annex"] | None = FORMAT_OPTION.but(
-        "The form, if the ending of the file does not set it. For other programs: in-toto "
-        "(.intoto.json) to sign, cyclonedx (.cdx.json), model-card (Hugging Face), metrics "
-        "(MLflow, DVC), github and gitlab (comments beside a code change), annex (`for`)."
+        "The form. Default: by the file's ending. For other programs: in-toto (.intoto.json) to "
+        "sign, cyclonedx (.cdx.json), model-card (Hugging Face), metrics (MLflow, DVC), github and "
+        "gitlab (comments beside a code change), annex (`for`)."
     )  # type: ignore[assignment] # more forms than other commands have
     subject: Sequence[Any] = SUBJECT_OPTION.but(default=())
     annex: AnnexName | None = act(

@@ -8,10 +8,10 @@ from mipaudit.report.layout import Cases, Column, Layout, Table
 
 _DIFFERENCE: Final = (
     Column("column", "{column:short}"),
-    Column("type", "{aspect}"),
-    Column("shares differ by", "{effect:points} points"),
+    Column("records with", "{aspect:of_records}"),
+    Column("share of members - share of holdout", "{effect:points} points"),
     Column("p-value", "{p_value:p_value}"),
-    Column("p, all columns", "{adjusted:p_value}"),
+    Column("p, corrected", "{adjusted:p_value}"),
 )
 
 LAYOUT: Final = Layout(
@@ -32,8 +32,8 @@ LAYOUT: Final = Layout(
                 Column("at most", "{upper:upper}", "upper_reason"),
             ),
             caption=(
-                "Blind advantage, from 0 (alike) to 1 (told apart surely)."
-                "[ ┃ is the limit{drawn:said}.]"
+                "Blind advantage, from 0 (alike) to 1 (told apart surely).[ ┃ is the "
+                "limit{drawn:said}.]"
             ),
             short=None,
             picture="intervals",
@@ -83,17 +83,17 @@ LAYOUT: Final = Layout(
         ("times in 100", "{design.prior:guessed}"),
         ("confidence", "such statements are wrong at most {design.confidence:wrong} times in 100."),
         (
-            "shares differ by",
+            "share of members - share of holdout",
             (
                 "the largest difference, members less holdout, between the percentages of records "
                 "up to one value, with one text, or with a missing value"
             ),
         ),
         (
-            "p, all columns",
+            "p, corrected",
             (
-                "the p-value of all tests together (Holm): at {error:percent} or less a column "
-                "surely differs. The p-values are exact or conservative."
+                "the column's p-value, corrected for all tests (Holm): at {error:percent} or less "
+                "it surely differs. The p-values are exact or conservative."
             ),
         ),
         ("within the holdout", "for comparison: holdout records with a copy in the holdout itself"),

@@ -17,7 +17,7 @@ class _Site(Options):
         in_python="Or what summarize returned with `cuts_only`.",
     )
     cuts_only: bool = free(
-        "Write only a cuts file: a few round numbers that show where scores lie.",
+        "Write only a cuts file: what the other sites need to choose score ranges.",
         default=False,
     )
     site: str | None = free("The name of this site. No other site may have it.", read=site_name)
@@ -45,8 +45,8 @@ Examples:
   mipaudit summarize --plan 5
       Prints the commands to paste at 5 sites, and at the centre that audits their counts.
   mipaudit summarize a.csv --site a --cuts-only -o a.cuts
-      Writes what other sites will see of site a: its number of records, round cut points, and how
-      many records of a sample lie between one cut point and the next (only if 10 or more).
+      Writes what other sites will see of site a: the numbers of members and holdout records, round
+      cut points, scores that many records share, and how many of a sample are between (10 or more).
   mipaudit summarize a.csv --site a --cuts a.cuts --cuts b.cuts -o a.summary
       Site a counts with the cuts of both sites. Site b does the same with --site b.
       Then: mipaudit estimate a.summary b.summary

@@ -90,12 +90,12 @@ _SECOND: Final = (
 _DROPPED: Final = (
     "If a site drops out, no limit is met without its summary: its records may be in the release. "
     "If none of them is, the centre says so (mipaudit estimate ... --without-site NAME). Else the "
-    "others count again without its cuts, before anybody looks, and the answer says nothing of its "
+    "others count again without its cuts, before anybody looks; the answer says nothing of its "
     "records."
 )
 _CENTRE: Final = (
-    "3. The centre, with the summaries of all. Add the limit that was agreed on, such as "
-    "mipaudit estimate ... --max-advantage X, or a policy file."
+    "3. The centre, with the summaries of all. Add the limit that was agreed on, such as mipaudit "
+    "estimate ... --max-advantage X, or a policy file."
 )
 
 
@@ -291,7 +291,7 @@ def require_cells(cuts: Cuts, least: int) -> None:
             f"records. {rows_enough(least)}.",
             "Join files of records first, or give a smaller `min_cell`. If all records are at one "
             "place: run mipaudit estimate there and take out only its report; no record and no "
-            "single score is in it. Whoever checks it will ask how many records it rests on: "
+            "single score is in it. Tell whoever checks it how many records it rests on: "
             f"{count_text(cuts.n_members)} members and {count_text(cuts.n_holdout)} holdout "
             "records.",
         )
@@ -474,8 +474,8 @@ class Summarizer:
             raise InputError(
                 "moved_rows",
                 f"{own.name}: made from other rows, or in another order or with another key.",
-                "Count the same input with the same settings; if it has changed, all sites "
-                "need new cuts of it.",
+                "Count the same input with the same settings; if it has changed, all sites need "
+                "new cuts of it.",
             )
 
     def check_sites(self, sites: Sequence[SummaryFile]) -> None:

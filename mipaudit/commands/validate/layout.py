@@ -14,14 +14,14 @@ _OVERALL: Final = (
     _PROMISED,
     Column("worst coverage", "{value:least}" + _MARK),
     Column("false alarms", "[{false_alarms:most}][-{false_alarms:unless}]"),
-    Column("mean gap", "{mean_gap:value}"),
+    Column("mean gap to truth", "{mean_gap:value}"),
 )
 _OURS: Final = (("source", ("mipaudit",)),)
 
 LAYOUT: Final = Layout(
     about=(
-        "Form: {design.form}, {methods}. Scenarios: {scenarios:count}. "
-        "Records per file: {design.sizes:counts}. Priors: {design.priors:numbers}. Files per cell: "
+        "Form: {design.form}, {methods}. Scenarios: {scenarios:count}. Records per file: "
+        "{design.sizes:counts}. Priors: {design.priors:numbers}. Files per cell: "
         "{design.replications:count}. With mipaudit {provenance.mipaudit}, Python "
         "{provenance.python}[, {numeric:names}]."
     ),
@@ -45,7 +45,7 @@ LAYOUT: Final = Layout(
             short=None,
         ),
         Table(
-            "Limits that mipaudit prints",
+            "Limits that mipaudit prints (slightly less than promised can be chance)",
             "ours",
             _OVERALL,
             short=None,
@@ -69,8 +69,8 @@ LAYOUT: Final = Layout(
             marked=("caught", (False,)),
         ),
         Table(
-            "Where few files exist, over all of them: members have the value 1 with probability "
-            "T, holdout records with F",
+            "Where few files exist, over all of them: members have the value 1 with probability T, "
+            "holdout records with F",
             "exact_worst",
             (
                 Column("limit", "{label}"),

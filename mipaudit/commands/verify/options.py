@@ -59,7 +59,7 @@ Examples:
   mipaudit verify compared.json --input v1.parquet --input v2.parquet
       A report of mipaudit compare. Give the same inputs in the same order, with the same names.
   mipaudit verify query.json --members m.csv --holdout h.csv --synthetic s.csv
-      A report of mipaudit query. All scores are computed again, and the sha256 is compared.
+      A report of mipaudit query. The scores are made again and must have the sha256 in the report.
   mipaudit verify model.intoto.json
       A file of mipaudit render --subject. The released files and the report must be beside it.
   mipaudit verify bounds.json

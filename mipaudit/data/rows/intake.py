@@ -57,14 +57,13 @@ _ERRORS: Final[Mapping[Wrong, InputError]] = {
         "large_integers",
         "Some numbers have too many digits to be told apart (integers beyond 2^53, or more digits "
         "than 64 bits hold): {columns}.",
-        "Subtract a constant, write numbers of at most 15 digits, replace them by their "
-        "ranks, or name another column with `score_col`.",
+        "Subtract a constant, write numbers of at most 15 digits, replace them by their ranks, or "
+        "name another column with `score_col`.",
     ),
     "overflowed": InputError(
         "coarse_overflow",
         "Column {first} is stored as {precision} in {files}, and with more precision in others. "
-        "Scores in {rows} of the others are too large for {precision}: rounded, they would all be "
-        "infinite.",
+        "Other scores are too large for {precision} ({rows}): rounded, all would be infinite.",
         "Store the column in the same type everywhere, or leave that file out.",
     ),
     "lowest": InputError(
@@ -76,8 +75,8 @@ _ERRORS: Final[Mapping[Wrong, InputError]] = {
     "missing": InputError(
         "nan_scores",
         "Missing scores (NaN): {columns}.",
-        "Use `nan` drop to leave these rows out, or `nan` category to count a missing score "
-        "as a value of its own.",
+        "Use `nan` drop to leave these rows out, or `nan` category to count a missing score as a "
+        "value of its own.",
     ),
 }
 

@@ -157,8 +157,7 @@ def no_such_run() -> UsageError:
     """Return the error about runs whose divergences are not known."""
     return UsageError(
         "best_of",
-        "The best of several runs can be computed only for Gaussian noise, Laplace noise or "
-        "DP-SGD.",
+        "The best of several runs can be computed only for Gaussian or Laplace noise or DP-SGD.",
         "State each run's noise: `mu`, `noise_sd`, `scale`, `dp_sgd` or `compose`.",
     )
 

@@ -50,8 +50,8 @@ _OF_ALL_RECORDS: Final = {"estimate", "shift"}
 _HYPOTHETICAL: Final = ("validity", "if-exchangeable")
 _NOT_EVALUABLE: Final = "NOT EVALUABLE"
 _UNTESTED: Final = (
-    "NOT TESTED: there is no report of {1}. With what mipaudit {1} writes: "
-    "mipaudit render REPORT --for {0} --with {1}.json"
+    "NOT TESTED: there is no report of {1}. With what mipaudit {1} writes: mipaudit render REPORT "
+    "--for {0} --with {1}.json"
 )
 # As the page has it, in the forms that have no style.
 _TO_SIGN: Final = (
@@ -233,7 +233,7 @@ def _shown(one: Shows, report: Beside) -> tuple[list[str], list[str]]:
     for figure in _leading([part for part in figures(found, one.field) if part.of == one.quantity]):
         text = f"{_figure(figure)} {place}"
         if _HYPOTHETICAL in figure.labels:
-            numberless.append(f"{_NOT_EVALUABLE}, since it certifies nothing: {text}")
+            numberless.append(f"{_NOT_EVALUABLE}, since it proves nothing: {text}")
         elif not figure.numbers:
             numberless.append(f"{_NOT_EVALUABLE}: {text}")
         else:

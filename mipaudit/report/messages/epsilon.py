@@ -28,18 +28,20 @@ BOUNDS: Final[Texts] = {
     # What a guarantee allows.
     "promise_allows": "No attacker exceeds a membership advantage of {upper:most_figure}[ "
     "({reading}) or {other:most_figure} ({other_reading})] at prior {prior:number}.",
-    "success_allowed": "Suppose that a person's record is replaced by another[ or left "
-    "out{absent:said}], and that from such a release an attacker guesses right in "
-    "{baseline:percent} of cases[ (which of {alike:count} equally likely diagnoses the person has, "
-    "for example)]. Then the attacker is right in at most {upper:most_figure}%[ ({reading}) or "
-    "{other:most_figure}% ({other_reading})] of cases from the release with the person's record.",
+    "success_allowed": "Suppose that an attacker guesses something about a person[ (which of "
+    "{alike:count} equally likely diagnoses the person has, for example)] and is right in "
+    "{baseline:percent} of cases from a release in which the person's record is replaced by "
+    "another[ or left out{absent:said}]. Then the attacker is right in at most "
+    "{upper:most_figure}%[ ({reading}) or {other:most_figure}% ({other_reading})] of cases from "
+    "the release with the person's record.",
     "right_at_most": "While the promise is kept, nobody who guesses whose records were used is "
     "right more than {upper:right_most}[ ({reading}) or {other:right_most} ({other_reading})] "
     "times in 100 ({prior:compared}). Nothing was measured: this is what a promise allows, not "
     "what a release does.",
-    "success_of_one_step": "If the guarantee is about adding or removing a record, the first of "
-    "the two figures also holds where the person's record was left out instead of replaced.",
-    "bounds_as_tight": "Published formulas that give the same figures: {names:names}.",
+    "success_of_one_step": "Under a guarantee about adding or removing a record, the first of the "
+    "two figures is the limit where the person's record is left out and no other takes its place.",
+    "bounds_as_tight": "Formulas that give the same figures (mipaudit help guarantees): "
+    "{names:names}.",
     "release_not_seen": "The release was not examined: this holds if the guarantee holds.",
     # How a guarantee is read.
     "one_exchanged": "one record exchanged",
@@ -68,18 +70,18 @@ BOUNDS: Final[Texts] = {
     "figure_accuracy": "accuracy",
     "figure_eta": "eta (accuracy above guessing)",
     "figure_tpr": "TPR at FPR {fpr:percent}",
-    "figure_success": "success where {baseline:percent} succeed",
+    "figure_success": "right guesses ({baseline:percent} without the record)",
     "figure_precision": "precision (PPV) at recall {recall:percent} or more",
     "figure_certainty": "certainty about one record (1: no limit)",
     "figure_divergence": "{order:number}",
     # What a target needs.
     "keeps_quantity": "{ANY_KEEPS} {quantity} (prior {prior:number}) {ANY_OF_THESE}",
     "keeps_tpr_at_fpr": "{ANY_KEEPS} the TPR at FPR {fpr:percent} {ANY_OF_THESE}",
-    "keeps_success": "{ANY_KEEPS} at or below {value:percent} the right guesses of an attacker "
-    "who, without the record, is right in {baseline:percent} of cases:",
+    "keeps_success": "Without the record, an attacker is right in {baseline:percent} of cases. "
+    "{ANY_KEEPS} this share at or below {value:percent} with the record:",
     "keeps_delta": "Each of these gives ({epsilon:number}, {value:number})-differential privacy:",
     "delta_allows_more": "delta alone allows more than the target",
-    "any_attacker_allowed": "the target allows any attacker",
+    "any_attacker_allowed": "the target is so weak that no attacker exceeds it",
     "no_noise_hides": "no noise can hide a record that well",
     # What an attack rules out.
     "rules_out": "An attack with TPR {tpr:number} at FPR {fpr:number} rules out every epsilon[ "
@@ -104,7 +106,7 @@ EPSILON: Final[Texts] = {
     "claimed_epsilon.line": "({epsilon:number}, {delta:number})-DP",
     "claimed_mu.line": "{mu:number}-GDP",
     "claim_not_refuted": "CLAIM NOT REFUTED{BESIDE}",
-    "claim_not_certifiable": "? NOTHING CERTIFIED{BESIDE}",
+    "claim_not_certifiable": "? NOTHING PROVED{BESIDE}",
     "epsilon_limited": "{limit} No claim was given: no verdict.",
     # What became of the claim.
     "not_as_claimed": "[{worth}, then ]with {confidence:percent} confidence this mechanism is not "
@@ -126,7 +128,7 @@ EPSILON: Final[Texts] = {
     "alone was chosen beforehand.",
     "no_epsilon_refuted": "No epsilon is refuted at delta {delta:number}; that is no evidence of "
     "privacy.",
-    "no_epsilon_certified": "No lower limit of epsilon is proven: members and holdout of one model "
+    "no_epsilon_certified": "No lower limit of epsilon is proved: members and holdout of one model "
     "are not independent trials.[ If each row were an independent trial, epsilon would be at least "
     "{lower:figure} at delta {delta:number}, from the advantage.]",
     "assumes-gdp": "if the noise is Gaussian",
@@ -156,7 +158,7 @@ EPSILON: Final[Texts] = {
     "guesses_of_holdout": "{RIGHT} 'the record was not used' are{SIDE}",
     "guesses_of_both": "{RIGHT} of both kinds (used, not used) are{SIDE}",
     "guesses_of_canaries": "{RIGHT} are right[; {guessed_in:count} say 'in'][; {guessed_out:count} "
-    "say 'out'][; included canaries score {direction}][; best of {tried:count} tries]",
+    "say 'out'][; included canaries score {direction}][; best of {tried:count} ways to guess]",
     # Why a limit is 0, or there is none.
     "delta_allows": "delta allows this number of right guesses; at delta 0 it would refute every "
     "epsilon below {pure:figure}",
@@ -172,18 +174,18 @@ EPSILON: Final[Texts] = {
     "no_size_does": "no number that was tried is enough",
     # Remarks.
     "why_no_more": "The table's lower limit is not above 0, because {reason}.",
-    "claim_p_value": "The p-value of the claim is {p:most_figure}: if the claim is true, so strong "
-    "a result against it has at most this probability.",
-    "size_would_refute": "If the true epsilon is {true:number}, about {needed:count}[ "
-    "canaries{canaries:said}][ runs of each kind{canaries:unless}] would refute the claim in "
-    "{power:percent} of audits ({mechanism:capital} noise).",
-    "no_size_would_refute": "If the true epsilon is {true:number}, no size tried for this design "
-    "settles the claim.",
+    "claim_p_value": "The p-value of the claim is {p:most_figure}: if the claim is true, a result "
+    "at least as strong against it has at most this probability.",
+    "size_would_refute": "For example, if the mechanism adds {mechanism:capital} noise and the "
+    "true epsilon is {true:number}, about {needed:count}[ canaries{canaries:said}][ runs of each "
+    "kind{canaries:unless}] would refute the claim in {power:percent} of audits.",
+    "no_size_would_refute": "With {mechanism:capital} noise and a true epsilon of {true:number}, "
+    "no number of runs or canaries that was tried settles the claim.",
     "to_certify": "To prove a lower limit, audit many runs with and without a record (`design` "
     "independent-runs), or one run with canaries, each included by a coin (`design` one-run).",
     "coins_seen": "{included:count} of {canaries:count} canaries were in the training data. With "
-    "[fair coins{rate:unless}][coins of rate {rate:number}], a count at least as far from the "
-    "expected one has probability {p:most_figure}.",
+    "[fair coins{rate:unless}][coins of rate {rate:number}], the probability of a count this far "
+    "from the expected one, or further, is {p:most_figure}.",
     # What the limits rest on.
     "runs_alike": "Each run of the mechanism is independent of the others and alike except for the "
     "record: trained anew or drawn anew, with the record or without it.",
@@ -195,20 +197,22 @@ EPSILON: Final[Texts] = {
     "taken_for_gaussian": "The mechanism is assumed to be Gaussian (the ROC of its best attacker "
     "is that of mu-GDP for some mu). Where it is not, the limit may exceed the truth.",
     "neighbours_of_runs": "Comparing runs with the record to runs without it measures epsilon for "
-    "adding or removing a record; comparing one record to another in its place, epsilon for "
-    "replacing one (substitution). Nothing is converted: compare only with a claim of that kind.",
+    "adding or removing a record; comparing runs with it to runs with another in its place, "
+    "epsilon for replacing a record (substitution). Nothing is converted: compare only with a "
+    "claim of that kind.",
     "neighbours_of_canaries": "This epsilon is about adding or removing one canary. Compare it "
     "only with a claim about adding or removing, not about replacing.",
     "coins_stated": "{RUNS}coin of rate {rate:number}, independent of everything else.",
     "coins_fair": "{RUNS}fair {ALONE} (`inclusion_rate` states another).",
     "coins_unstated": "{RUNS}{ALONE}, with one probability for all. You did not state that "
     "probability (`inclusion_rate`): the limit holds for every probability that fits the number of "
-    "canaries included. A fiftieth of the chance of a wrong limit is set aside for this.",
+    "canaries included. A fiftieth of the chance of a wrong limit is spent on this, which lowers "
+    "the limit a little.",
     "guesses_blind": "Nobody looked at the coins before the number of guesses was fixed, and "
     "guesses use only scores made from the run's output.",
-    "one_model_certifies_nothing": "Nothing is certified. Members and holdout of one model share "
-    "that model, and no coins decided which record is a member: the rows are no independent trials "
-    "of a mechanism. Any other difference of members and holdout counts as leakage.",
+    "one_model_certifies_nothing": "Nothing is proved. Members and holdout of one model share that "
+    "model, and no coins decided which record is a member: the rows are no independent trials of a "
+    "mechanism. Any other difference of members and holdout counts as leakage.",
     "as_if_trials": "The figures would hold if each row were an independent trial. Read them only "
     "as how well members can be told apart, in units of epsilon.",
 }

@@ -15,10 +15,12 @@ _PHRASES: Final = {
     "SHARED": "[ ({alone:least} if this were the only score)][ ({alone_of_all:least} if this were "
     "the only figure)]",
     "COPIED": "[Exact copies of records are in the release{copied:said}. ]",
-    "NO_LEAK": "[ apart from these{copied:said}]: the advantage with {score:quoted} is at least "
-    "{lower:least}{SHARED}{BLIND}[, at most {upper:most} {against:class}].{NO_VERDICT}",
-    "FOUND": "[ apart from these{copied:said}]: {score:quoted} at least {lower:least}[, at most "
-    "{upper:most} ({against:attackers})]. No limit given.",
+    "NONE": "[Apart from these, no{copied:said}][No{copied:unless}]",
+    "THE": "[Apart from these, the{copied:said}][The{copied:unless}]",
+    "NO_LEAK": ": the advantage with {score:quoted} is at least {lower:least}{SHARED}{BLIND}[, at "
+    "most {upper:most} {against:class}].{NO_VERDICT}",
+    "FOUND": ": {score:quoted} at least {lower:least}[, at most {upper:most} "
+    "({against:attackers})]. No limit given.",
     "COMPARED": " ({prior:compared})",
     "RIGHT": "be right at least {lower:right_least} times in 100",
     "SEES": "n attacker who sees the score {score:quoted}",
@@ -27,12 +29,12 @@ _PHRASES: Final = {
     "KIND": "attackers of a simple kind, who {against:kind}, are right at most ",
     "ALONE": "From the records alone, without the release, the advantage is at least {lower:least} "
     "({confidence:percent} confidence)",
-    "COMMON": "the parts of members and holdout with the same mix of records",
+    "COMMON": "members and holdout records that cannot be told apart without the release",
     "BETTER": " is guessed right more often for members: at least {lower:hundred_least} percentage "
     "points more than for holdout records.{NO_VERDICT}",
     "WORSE": " is guessed right less often for members: at least {lower:hundred_least} percentage "
     "points less than for holdout records, so the two differ.{NO_VERDICT}",
-    "PICKED": "; this figure was picked from several, and the confidence does not allow for that",
+    "PICKED": "; this figure was picked from several, so it is less sure than its confidence says",
     "OWN": "{PICKED}.{NO_VERDICT}",
     "GUESS": " can guess whose records were used and be right at least {lower:right_least} times "
     "in 100 ({prior:compared}{PICKED}).{NEITHER}",
@@ -41,7 +43,7 @@ _PHRASES: Final = {
 # What is said of an input that was looked at, and not audited.
 CHECK: Final[Texts] = {
     "fit": "The input can be audited. It holds {members:members} and {holdout:holdout}[ (column "
-    "{column:quoted})], and {scores:count} {scores:score|scores}.",
+    "{column:quoted})], and {scores:count} {scores:column|columns} of scores.",
     "columns_unused": "Not used: {names:names}.",
     "not_audited_yet": "Nothing was audited yet. To audit: mipaudit estimate.",
 }
@@ -75,22 +77,23 @@ ESTIMATE: Final[Texts] = {
         "mipaudit shift says whether the records differ without the release.{NO_VERDICT}",
         unsaid=_LITTLE,
     ),
-    "no_leak.line": "{COPIED}No leak is shown{FOUND}",
-    "no_leak_of_advantage.line": "{COPIED}The advantage leaves open whether anything leaks{FOUND}",
+    "no_leak.line": "{COPIED}{NONE} leak is shown{FOUND}",
+    "no_leak_of_advantage.line": "{COPIED}{THE} advantage leaves open whether anything "
+    "leaks{FOUND}",
     "auc_above_chance.line": "{COPIED}Members and holdout differ: AUC of {score:quoted} at least "
     "{lower:least}, above chance.{NO_VERDICT}",
     "tpr_above_chance.line": "{COPIED}Members and holdout differ: TPR at FPR {fpr:percent} of "
     "{score:quoted} at least {lower:least}, above chance.{NO_VERDICT}",
     "differ_by_test.line": "{COPIED}Members and holdout differ (exact test, p = {p:most}); it is "
     "not shown how much that reveals.{NO_VERDICT}",
-    "leaks_beyond_records.line": "Membership leaks beyond the records: seeing {score:quoted} gives "
-    "an advantage of at least {lower:least}[, if the assertion is "
-    "true{asserted:said}].{NO_VERDICT}",
+    "leaks_beyond_records.line": "Membership leaks beyond what the records explain: seeing "
+    "{score:quoted} gives an advantage of at least {lower:least}[, if `blind_bound` is "
+    "right{asserted:said}].{NO_VERDICT}",
     "told_apart.line": "Members and holdout differ, perhaps also without the release: "
     "{score:quoted} gives an advantage of at least {lower:least}.{NO_VERDICT}",
-    "no_leak": Entry("{COPIED}No leak is shown{NO_LEAK}", unsaid=_LITTLE),
+    "no_leak": Entry("{COPIED}{NONE} leak is shown{NO_LEAK}", unsaid=_LITTLE),
     "no_leak_of_advantage": Entry(
-        "{COPIED}The advantage leaves open whether anything leaks{NO_LEAK}", unsaid=_LITTLE
+        "{COPIED}{THE} advantage leaves open whether anything leaks{NO_LEAK}", unsaid=_LITTLE
     ),
     # The same as right guesses, for everybody.
     "right_leaks": "A{SEES} can guess whose records were used and {RIGHT}{COMPARED}.{NEITHER}",
@@ -104,8 +107,8 @@ ESTIMATE: Final[Texts] = {
     "but_differ_by_test": "But a second, exact test finds that scores of members and holdout "
     "differ (p = {p:most}): because members were used, or because the groups differ in another "
     "way. How much that reveals is open: do not read this page as 'nothing leaks'.",
-    "but_above_chance": "But another figure below is above chance; the confidence is for that "
-    "figure alone.",
+    "but_above_chance": "But another figure, further down, is better than chance; the confidence "
+    "is for that figure alone.",
     "right_above": "a{SEES} can guess whose records were used and {RIGHT}{COMPARED}",
     "right_within": "nobody who sees [the score{several:unless}][any one of the "
     "scores{several:said}] can guess whose records were used and be right more than "
@@ -124,7 +127,7 @@ ESTIMATE: Final[Texts] = {
     "error_shared": "If {score:quoted} were the only [score{among:said}]"
     "[figure{alone_of_all:said}], its 'at least' would be [{alone:least}][{alone_of_all:least}].",
     "verdict_shares_error": "~ The verdict's 'at least' and 'at most' can differ a little from a "
-    "table's: the confidence is for the figures of the verdict together, not of the table.",
+    "table's: the verdict's confidence is for all its figures together.",
     "auc_implies": "~ The AUC of {score:quoted} is at least {lower:least}, above chance. It "
     "implies an advantage of at least {advantage:least}, at {confidence:percent} confidence[ for "
     "this figure alone{joint:unless}].",
@@ -132,21 +135,21 @@ ESTIMATE: Final[Texts] = {
     "above chance. It implies an advantage of at least {advantage:least}, at {confidence:percent} "
     "confidence[ for this figure alone{joint:unless}].",
     "rejudged": "Judged from the report's 'at least' and 'at most', not from the data: the verdict "
-    "on {limits:count} {limits:limit|limits} is right with {confidence:percent} confidence.",
+    "is right with {confidence:percent} confidence.",
     "claim_beside_limits": "The claim of epsilon {epsilon:number} is {status:status}: {reason}.",
     "difference_p": "The scores of members and holdout differ more than by chance (p = {p:most}[ "
     "over all scores{several:said}]), because of membership or for another reason.",
     "no_difference_p": "The scores of members and holdout are not shown to differ more than by "
     "chance (p = {p:most}[ over all scores{several:said}]). That does not prove them alike.",
     "records_settle_each": "About {records:count} records in all would probably be enough to "
-    "decide each of the {limits:count} open limits.",
+    "decide each of the {limits:count} inconclusive checks.",
     "records_settle_some": "About {records:count} records in all would probably be enough to "
-    "decide {settled:count} of {limits:count} open limits; others may stay open even with more.",
+    "decide {settled:count} of {limits:count} open checks; others may stay so even with more.",
     "records_asserted": "{ALONE} and, as asserted, at most {bound:number}.",
     "records_bounded": "{ALONE} and at most {upper:most} for any attacker on the columns compared.",
     "records_unbounded": "{ALONE}; no 'at most' is known.",
-    "records_unbounded_but_kind": "{ALONE}; no 'at most' holds for all attackers. It is at most "
-    "{upper:most} {against:class} on a score learned from the records (not used by the verdict).",
+    "records_unbounded_but_kind": "{ALONE}; no 'at most' holds for all attackers. A score learned "
+    "from the records gives at most {upper:most} {against:class} (not in the verdict).",
     "another_seed_moves": Entry("Another random seed changes 'at least' by {by:rough}.", last=True),
 }
 
@@ -193,8 +196,9 @@ ATTACK: Final[Texts] = {
     "100 ({prior:compared}); for other attacks this test rules nothing out",
     "right_undecided": "this test neither passes nor fails the release",
     # Remarks.
-    "answer_of_all_lines": "The sentence at the top takes into account that several attackers were "
-    "tried. So its figure can differ from theirs.",
+    "answer_of_all_lines": "The best attacker is at least as good as all others that see only the "
+    "score; where its figure is lower, it is only estimated more cautiously (mipaudit help "
+    "named-attacks). The figure at the top may differ, as several were tried.",
     "any_attacker_of_all_lines": "Some attacker who sees {score:quoted} has an advantage of at "
     "least {lower:least}. This figure takes into account that several attackers were tried, so it "
     "can differ from theirs.",

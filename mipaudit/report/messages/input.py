@@ -10,11 +10,11 @@ from mipaudit.report.messages.told import entries
 _PHRASES: Final = {
     "BOTH": "Exact copies: {members:count} of {of_members:count} members and {holdout:count} of "
     "{of_holdout:count} holdout records appear in the release unchanged",
-    "TAKEN": " They count as independent because of `rows_are` independent.",
+    "TAKEN": " The audit went on only because of `rows_are` independent.",
     "UNTRUE": ", and the rows count as independent because of `rows_are` independent. If the rows "
     "are not, no limit here is true: give `unit_col` {column} `unit_rows` one instead.",
-    "OUTPUT": ": if the column is the probability of a class, {line:text} makes better scores from "
-    "it.{needs:after}",
+    "OUTPUT": ": if the column is the probability of a class, {line:text} makes better "
+    "scores.{needs:after}",
     "CLASSES": "{members:members} and {holdout:holdout}",
     "MODELS": "If each file holds the scores of a different model, this answer mixes the models. "
     "For each model: mipaudit compare FILES `baseline` NAME, or mipaudit.estimate_many in Python.",
@@ -26,7 +26,7 @@ _PHRASES: Final = {
 FOUND_IN_INPUT: Final = {
     # Which columns are scores.
     "scores_found": "Used {n:number} columns as scores: {names:text}. Choose with `score_col`: the "
-    "more scores are audited, the wider are the limits of each.",
+    "more scores are audited, the lower is each 'at least' and the higher each 'at most'.",
     "looks_like_records": "! These look like records, not scores: the columns taken are whole "
     "numbers among columns of text, and no release was examined. mipaudit query makes scores from "
     "synthetic records. The command mipaudit query losses makes them from a model's outputs. If "
@@ -69,7 +69,7 @@ FOUND_IN_INPUT: Final = {
     "file given as members, or the reverse.",
     "units_in_both_classes": "{persons:count} {persons:value|values} of column {column:quoted} "
     "{persons:occurs|occur} both among members and among holdout records: a coin tossed by the "
-    "seed decides on which side each is kept. Left out on the other: {rows:count} {rows:row|rows}.",
+    "seed decides which side keeps each. Left out of the other side: {rows:count} {rows:row|rows}.",
     "unit_scores_made": "Every score is the {rule:statistic} of all rows with the same value of "
     "column {column:quoted}: {scores:count} {scores:score|scores} from {rows:count} "
     "{rows:row|rows}. An attacker who sees the rows themselves may do better.",
@@ -79,13 +79,13 @@ FOUND_IN_INPUT: Final = {
     "Compare with `unit_rows` one, which does not depend on the number.",
     "rows_taken_as_independent.files": "! {copies:count} of {parts:count} files "
     "{copies:holds|hold} the same rows as another file, in the same order: such rows are not "
-    "independent records, so no confidence limit would hold.{TAKEN}",
+    "independent records, so no confidence limit here holds.{TAKEN}",
     "rows_taken_as_independent.scores": "! {sampled:About |}{rows:count} scores occur several "
     "times{nearly: except for their last digits|} among members or among holdout records, more "
-    "often than in independent rows: rows were copied, so no confidence limit would hold.{TAKEN}",
+    "often than in independent rows: rows were copied, so no confidence limit here holds.{TAKEN}",
     "rows_taken_as_independent.ids": "! {ids:count} {ids:value|values} of column {column:quoted} "
-    "{ids:occurs|occur} in several rows of members, or of holdout records (up to {most:count} "
-    "rows){UNTRUE}",
+    "{ids:occurs|occur} in several rows of members, or of holdout records (up to "
+    "{most:count}){UNTRUE}",
     "rows_taken_as_independent.ids_in_both": "! {ids:count} {ids:value|values} of column "
     "{column:quoted} {ids:occurs|occur} both among members and among holdout records{UNTRUE}",
     # Numbers that are not as they were written.
@@ -118,8 +118,8 @@ FOUND_IN_INPUT: Final = {
     # Records that were released word for word.
     "exact_copies.accepted": "! {BOTH}, within the limit of {limit:members}.",
     "exact_copies.above_limit": "! {BOTH}, above the limit of {limit:members}.",
-    "exact_copies.unlimited": "! {BOTH}. An average over all records does not show that these are "
-    "given away whole, so no verdict is MET until `max_copies` says how many copied members you "
+    "exact_copies.unlimited": "! {BOTH}. These records are given away whole, which an average over "
+    "all records hides, so no verdict is MET until `max_copies` says how many copied members you "
     "accept. To fail on any copy: `max_copies` 0.",
     "common_copies.both": "! Exact copies: {members:count} of {of_members:count} members "
     "{members:appears|appear} in the release unchanged, and such rows are common: {holdout:count} "
@@ -131,35 +131,36 @@ FOUND_IN_INPUT: Final = {
     "scores that suit it. The confidence limits hold only if the scores were made without knowing "
     "the seed. So the report marks them as approximate. Leave `seed` out: mipaudit then draws a "
     "seed that nobody could know.",
-    "stated_seed.large": "! The seed was stated (`seed`), the input is too large for its rows to "
-    "change the seed, and no digest of the input was made. A person who knew the seed could have "
-    "arranged the rows so that certain rows are used only to train attackers. Leave `seed` out to "
-    "have a seed drawn, or add `hash_inputs`, so that every row changes the seed.",
+    "stated_seed.large": "! The seed was stated (`seed`). With so large an input, random choices "
+    "depend on the seed alone, not on the rows. A person who knew the seed could have arranged the "
+    "rows so that certain rows are used only to train attackers. Leave `seed` out to have a seed "
+    "drawn, or add `hash_inputs`: then the choices depend on every row, too.",
     "stated_seed.part": "! The seed of this summary was stated (`seed`) and does not depend on the "
     "rows. The seed decides which rows are used only to train attackers, so a person who knew it "
     "could have chosen these rows, by the order of all rows or by their keys. Leave `seed` out: "
     "every site then draws a seed of its own.",
     # The policy.
     "waiver_unmatched": "! Waiver {number:number} of the policy (on {quantity}{score:of}) matches "
-    "no limit here.",
+    "no limit.",
     "waiver_not_needed": "Waiver {number:number} of the policy (on {quantity}) is not needed: its "
     "limits are met.",
     "limits_elsewhere": "{count:number} {count:limit|limits} of the policy {count:is|are} not "
     "judged here. To judge: `mipaudit {command}`.",
     "blind_bound": "! It is asserted (`blind_bound`) that nobody who sees only the records, not "
     "the release, has an advantage above {bound:number}. Every conclusion here depends on that.",
-    "blind_open": "! There is no upper limit for every attacker who sees only the records, not the "
-    "release, so the records may explain all of an advantage. No advantage here can be put down to "
-    "the model.{differ: Nor is any limit shown to be met, because a difference between the groups "
-    "can hide a leak.|} What helps: choose members at random before training (or draw new holdout "
-    "records from the source of the members); or group the columns of the tables into few values "
-    "each, so that mipaudit shift can limit every attacker; or, if you know how members and "
-    "holdout were chosen, assert with `blind_bound` the largest advantage from the records alone.",
+    "blind_open": "! No upper limit is known that holds for all attackers who see only the "
+    "records, not the release, so the records may explain all of an advantage. No advantage here "
+    "can be put down to the model.{differ: Nor is any limit shown to be met, because a difference "
+    "between the groups can hide a leak.|} What helps: choose members at random before training "
+    "(or draw new holdout records from the source of the members); or put each column's values "
+    "into a few groups, so that mipaudit shift can give an upper limit for all attackers; or, if "
+    "you know how members and holdout were chosen, assert with `blind_bound` the largest advantage "
+    "from the records alone.",
 }
 
 # What is unusual about scores, and what their figures do not see.
 FOUND_IN_SCORES: Final = {
-    "small_class": "! Few {of:class_records} ({count:number}): the figures will be imprecise.",
+    "small_class": "! Few {of:class_records} ({count:number}): imprecise figures.",
     "constant_column.score": "Column {column:quoted} has one value in all rows: it shows nothing.",
     "infinite_scores.column": "Column {column:quoted} is infinite in {rows:count} {rows:row|rows}; "
     "infinite scores are kept as extreme values.",

@@ -40,8 +40,8 @@ _SENTENCES: Final = {
     "noised": "A limit for the score with noise is about a release that adds that noise to the "
     "score, drawn once for each record and never again. Two answers about one record, or another "
     "score of the record, reveal more. The limit says nothing about the score without noise.",
-    "published": "MACE's lines and cells (score ranges) follow that published method, which does "
-    "not correct for showing many lines. These figures are no valid limits, and decide nothing.",
+    "published": "The lines and cells (score ranges) of MACE, a published method, are not "
+    "corrected for showing many lines. These figures are no valid limits, and decide nothing.",
     "one_run": "The limits are for one run of the audit. If somebody runs the audit again with "
     "other seeds or settings and keeps the best result, the limits are untrue.",
     "blind_seen": "What the records alone reveal was measured on the columns of the tables that "
@@ -107,13 +107,13 @@ _SENTENCES: Final = {
     "compare_only_these": "The limits are about these queries. Another query, or an attacker who "
     "sees more, may learn more.",
     "compare_class": "A difference is stated for a named class of attackers, and compares the best "
-    "attacker of that class on either query. For a continuous score no upper limit of the "
-    "advantage holds for all attackers, so none holds for a difference of two advantages.",
+    "attacker of that class on one query with the best on the other. For a continuous score no "
+    "upper limit of the advantage holds for all attackers, so none holds for a difference.",
     "compare_independent": "You said that the inputs hold different records (`independent`). If "
     "they overlap, the limits of their differences may be too narrow.",
-    "compare_unknown": "Inputs whose rows are not matched may hold the same records: the limits of "
-    "the inputs are added up. `key_col` matches rows, `independent` states that the inputs hold "
-    "different records; either makes the differences more precise.",
+    "compare_unknown": "Inputs whose rows are not matched may hold the same records, so the "
+    "uncertainty of one input is added to that of the other. `key_col` matches rows, `independent` "
+    "states that the inputs hold different records; either makes the differences more precise.",
     "compare_naive": "If the query with the largest 'at least' is picked, that 'at least' is not "
     "valid: the query is picked and judged by the same rows. It is shown only for comparison.",
     "compare_together": "What two scores reveal together is compared with the best attacker of a "
@@ -132,16 +132,16 @@ _SENTENCES: Final = {
     "hold whatever records the reports share. Comparing the score files themselves (mipaudit "
     "compare old=v1.parquet new=v2.parquet) is much more precise.",
     "reports_floors": "The 'at least' in a report of mipaudit estimate is not for a single class "
-    "of attackers. For a class, the advantage of blind guessing is used; if the class includes "
-    "one-threshold attackers, also a limit computed from the TPR at the largest FPR in the report.",
+    "of attackers. For a class, blind guessing's advantage serves as 'at least'. If the class "
+    "includes one-threshold attackers, a limit is also computed from the TPR at the largest FPR in "
+    "the report, and the higher of the two is used.",
     "reports_ceilings": "For a continuous score no upper limit of the advantage holds for all "
     "attackers, so none holds for a change of the advantage. Each report has its own score ranges "
     "(bins), grids of cells and learned scores, which can differ between reports.",
     "reports_joint": "The confidence holds for one quantity and class, over all scores and reports "
     "together. It does not hold for several quantities, classes or tables at once.",
     "reports_beforehand": "Choose the old report, the class of attackers and your own limit before "
-    "you see the new report. Making several new reports and keeping the best makes the limits "
-    "untrue.",
+    "you see the new report. Keeping the best of several new reports makes the limits untrue.",
     # Of an audit of epsilon.
     "epsilon_lower": "These are lower limits. A better attack or a record that is easier to detect "
     "may show more; a limit of 0, or a claim not refuted, is no evidence of privacy.",
@@ -159,8 +159,8 @@ _SENTENCES: Final = {
     "however many canaries the run has (Keinan et al. 2025): the limit may stay far too low.",
     # Of noise.
     "noise_estimated": "The noise rests on estimates from random splits (releases made from random "
-    "parts of the data): few splits can miss a rare, large output. The splits must be independent "
-    "of the actual release. `strict` takes limits that hold at every sample size.",
+    "parts of the data): a few splits can miss a rare, large output. The splits must be "
+    "independent of the actual release. `strict` takes limits that hold at every sample size.",
     "noise_strict": "The limit that the noise rests on holds at every sample size, for any "
     "release, if the splits (releases made from random parts of the data) and pairs (two releases, "
     "one record exchanged) are independent of each other and of the actual release.",
@@ -171,12 +171,12 @@ _SENTENCES: Final = {
     "was made in the same way as the splits.",
     "noise_on_average": "eta limits an attacker's accuracy on average over all possible releases: "
     "a single release can still give a record away, with a probability of up to 2 eta if half of "
-    "the records are trained on (in general, eta divided by the smaller of the shares in and out "
-    "of the training set).",
+    "the records are trained on (in general, eta divided by the share of records in the training "
+    "set or outside it, whichever is smaller).",
     "noise_does_not_compose": "The promise is for one release: two releases that are each private "
-    "can together give every record away. For several releases, eta is at most the sum of the etas "
-    "of moment, swap and direct noise only if all were fixed before any was seen, with independent "
-    "noise and the same training set. Otherwise use differential privacy.",
+    "can together give every record away. For several releases with moment, swap or direct noise, "
+    "eta is at most the sum of their etas, but only if all were fixed before any was seen, with "
+    "independent noise and the same training set. Otherwise use differential privacy.",
     "noise_of_these_records": "The promise is about which of the records at hand were trained on. "
     "It says nothing about who is among these records, or what can be learnt about a person.",
     # Of scores that are made.
@@ -190,20 +190,19 @@ _SENTENCES: Final = {
     "those of holdout records. Records that were not tested may be copied as well.",
     # Of scores of a model's outputs.
     "losses_shared": "If several scores of one model are audited together, each limit is wider: "
-    "name the scores that matter with `score_col`. conf_true is computed from the loss and reveals "
-    "no more.",
+    "name those that matter with `score_col`. conf_true comes from the loss and reveals no more.",
     "losses_as_answered": "The scores are about one model, from the outputs that it gave. Members "
     "and holdout records must differ only in membership, or a score shows how else they differ.",
     "losses_same_record": "The reference model must not have been trained on the audited records, "
     "and its outputs must be of the same records in the same order.",
     # Of scores of shadow models.
-    "lira_normal": "The attack assumes that the scaled confidences (phi) of shadow models follow "
-    "normal distributions. Even if this assumption is wrong, limits of the score's advantage hold.",
+    "lira_normal": "The attack assumes that phi (a shadow model's log-odds of the true class) "
+    "follows normal distributions. Even if this is wrong, limits of the score's advantage hold.",
     "lira_alike": "Shadow models must be trained like the audited model, on records of the same "
     "population, and the audited model must not be among them.",
     "lira_one_query": "The model was asked once about each record: attacks that ask about slightly "
     "changed versions of each record (such as a mirrored picture) and average the answers can be "
-    "stronger. With such versions, average their scaled confidences (phi) first.",
+    "stronger. With such versions, average their phi first.",
     # Of the risk of records.
     "records_values": "Each value of the score that is frequent enough has its own cell. Rarer "
     "values share a cell (a score range) with their neighbours, and the risk of that cell is an "
@@ -222,9 +221,9 @@ _SENTENCES: Final = {
     "for everybody: the best attacks on two groups may differ more, or less. The confidence holds "
     "for one quantity over all groups together, not for several quantities at once.",
     "records_population": "The risk is about these training records: the members are assumed to be "
-    "a sample of them, drawn without replacement.",
-    "records_approximate": "The limits are approximate if the numbers of members and holdout "
-    "records were fixed beforehand. The documentation says how often they held in tests.",
+    "a random sample of them, none drawn twice.",
+    "records_approximate": "If the numbers of members and holdout records were fixed beforehand, "
+    "the limits are only approximate. The documentation says how often they held in tests.",
     "records_alike": "{ALIKE} Any other difference is counted in the risk too.",
     # Of the records alone.
     "shift_no_release": "The release was not examined: this report shows how fair a test on these "
@@ -252,8 +251,8 @@ _SENTENCES: Final = {
     # Of measured coverage.
     "validation_laws": "How often limits are right (coverage) was measured on these distributions, "
     "sizes and priors. On others it may differ; dependent records were not tried.",
-    "validation_unseen": "Faults smaller than is named above (limits that are right a little less "
-    "often than promised) may not have been found; more simulated files would show them.",
+    "validation_unseen": "Limits that are right a little less often than promised (by less than is "
+    "named above) may not have been found; more simulated files would show them.",
     "validation_definitions": "AUC and TPR are computed for the side of the score that a report "
     "would choose. The bins of each file were chosen from its burn-in. The limits of epsilon and "
     "mu are for the attack that says 'member' where the score is above 0.5.",
@@ -268,8 +267,8 @@ _SENTENCES: Final = {
     "computed from what is declared.",
     "verify_other_versions": "Figures can differ without anybody having changed the report if "
     "mipaudit, a library or the processor is of another version.",
-    "released_unread": "mipaudit did not read {names:text}: only the person who signs states that "
-    "the scores were made with {files:it|them}.",
+    "released_unread": "mipaudit did not read {names:text}: only the signer states that the scores "
+    "were made with {files:it|them}.",
     # Of reports in a folder.
     "history_order": "The order is by the times in the reports. Nobody checked times or names.",
     "history_confidence": "Each limit holds with the confidence of its own report: among many "
@@ -285,24 +284,25 @@ _SENTENCES: Final = {
     "bounds_mean_success": "Success is an average over the values that the attacker thinks "
     "possible for the person: one value may be found out more often than another.",
     "bounds_baseline": "The baseline is how often an attacker who knows all other records guesses "
-    "right if the record is not in the data. If records are independent, the attacker is right as "
-    "often without the release; otherwise not. For a yes or no with one yes in ten, the baseline "
-    "is 0.9: always say no.",
-    "bounds_drawn_runs": "State a random number of runs only if its distribution was fixed, the "
-    "number was drawn from it at random before the first run, and only the best run is published, "
-    "without the number. If the number was chosen, or grew as results came in, state it as fixed: "
-    "then every run counts as published.",
+    "right if the record is not in the data. If records are independent, this is also how often "
+    "the attacker is right without the release; otherwise not. For a yes or no with one yes in "
+    "ten, the baseline is 0.9: always say no.",
+    "bounds_drawn_runs": "State that the number of runs was drawn at random only if its "
+    "distribution was fixed, the number was drawn from it before the first run, and only the best "
+    "run is published, without the number. If the number was chosen, or grew as results came in, "
+    "state it as fixed: then every run counts as published.",
     "bounds_best_run": "The best run must be chosen by what the runs release: if a figure measured "
-    "on the same data (such as accuracy) ranks the runs, each run's guarantee must include that "
-    "figure. Settings must not depend on the data.",
+    "on the same data (such as accuracy) ranks the runs, each run's guarantee must cover that "
+    "figure, too. Settings must not depend on the data.",
     "bounds_one_release": "Each guarantee keeps the target by itself. The noise is for one release "
     "of a quantity with the sensitivity that is named; repeated releases need more noise.",
     "bounds_target_if_alike": "The target holds for one member and one holdout record drawn from "
     "the same population: where the two groups differ, or records depend on each other, an "
     "attacker can exceed it.",
-    "bounds_pairs_told_apart": "The attack rules out a guarantee for the inputs that it told "
-    "apart: an epsilon for adding or removing a record if it was there or not, one for exchanging "
-    "records if a member was exchanged for a holdout record. Better attacks may rule out more.",
+    "bounds_pairs_told_apart": "An attack that distinguishes data with a record from data without "
+    "it rules out an epsilon for adding or removing a record. One that distinguishes data with a "
+    "member from data with a holdout record in its place rules out an epsilon for exchanging "
+    "records. Better attacks may rule out more.",
     "bounds_independent_trials": "The rates must be from independent runs of the algorithm. "
     "Members and holdout of one trained model are no such runs: they rule out no epsilon.",
     "bounds_attack_fixed": "The attack must have been fixed before its rates were counted: a "

@@ -9,7 +9,7 @@ from mipaudit.report.messages.told import Entry, Texts, entries
 _UNSHOWN: Final = "A record that is not shown to be exposed may still be exposed."
 _BLIND_LIMIT: Final = (
     "Even a small difference may explain part of an advantage that is measured on a model: "
-    "mipaudit estimate --blind shows how much it cannot explain."
+    "mipaudit estimate --blind shows how much of the advantage such a difference cannot explain."
 )
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
@@ -18,18 +18,17 @@ _PHRASES: Final = {
     "CELL": "score [value{discrete:said}][range{discrete:unless}]",
     "SCALE": " (0: even chances, 1: certain[; blind guessing: {baseline:best}])",
     "ABOVE": "[. In every score range, the average risk is at most {upper:most}].{NO_VERDICT}",
-    "LARGEST": " The largest risk is at most {upper:most}.{NO_VERDICT}",
     "GIVEN": "[{used}][{none}{used:unless}][ {unused}]",
     "RIGHT": " [in the clearest of {cells:count} groups{several:said}][in a group{several:unless}] "
-    "of records with similar scores ({first_members:members}, {first_holdout:holdout}), such a "
-    "guess is right at least {lower:right_least} times in 100 ({prior:compared}).[ The "
-    "{cells:count} groups have {members:members} and {holdout:holdout} in all.{several:said}]",
+    "of records with similar scores ({first_members:members}, {first_holdout:holdout}), saying so "
+    "is right at least {lower:right_least} times in 100 ({prior:compared}).[ The {cells:count} "
+    "groups have {members:members} and {holdout:holdout} in all.{several:said}]",
     "KNOWN": "the blind advantage is at least {lower:least}[, at most {upper:most} "
     "{against:class}].{NO_VERDICT}",
     "BLIND_KNOWN": "blind advantage at least {lower:least}[, at most {upper:most} "
     "({against:attackers})].{NO_VERDICT}",
     "COUNTED": "What an audit of the release finds on these records may be this difference, in "
-    "whole or in part",
+    "whole or part",
     "GUESSES": "n attacker who sees a record, and nothing of the release, can guess which group it "
     "is from and be right at least {lower:right_least} times in 100 ({prior:compared})",
     "COMPARED": " ({prior:compared})",
@@ -54,13 +53,14 @@ RECORDS: Final[Texts] = {
     "{of_members:least} in the {CELL} that gives members away most, and at least {lower:least} in "
     "the one that gives holdout records away most{SCALE}{ABOVE}",
     "group_exposed": "- Membership leaks in group {group:quoted}: an advantage of at least "
-    "{lower:least}{BLIND}.{LARGEST}",
-    "cells_listed": "- {listed}{LARGEST}",
+    "{lower:least}{BLIND}{ABOVE}",
+    "cells_listed": "- {listed} In every score range, the average risk is at most "
+    "{upper:most}.{NO_VERDICT}",
     "group_differs": "- The same attack works surely [better{better:said}][worse{better:unless}] "
-    "in group {group:quoted} than in the rest.{LARGEST}",
+    "in group {group:quoted} than in the rest{ABOVE}",
     "no_record_exposed": Entry(
-        "No record is shown to be exposed: the largest risk is at least {lower:least}{BLIND}, at "
-        "most {upper:most}.{NO_VERDICT}",
+        "No record is shown to be exposed: the risk of the riskiest score range is at least "
+        "{lower:least}{BLIND}, at most {upper:most}.{NO_VERDICT}",
         unsaid=_UNSHOWN,
     ),
     # The same as right guesses, for everybody.
@@ -74,7 +74,8 @@ RECORDS: Final[Texts] = {
     "its records were used.",
     # Remarks.
     "risk_of_one_cell": "The risk in the first sentence is that of the riskiest score range. "
-    "mipaudit estimate shows an average over all records instead.",
+    "mipaudit estimate shows an average over all records instead. About a member in a cell that "
+    "points to holdout, and the reverse, an attacker would be wrong.",
     "in_listed_cells": "A test finds a risk above {tau:number} in score ranges that together hold "
     "{members:members} and {holdout:holdout}. On average, at most {fdr:percent} of the ranges that "
     "the test finds are found by mistake.",
@@ -83,8 +84,8 @@ RECORDS: Final[Texts] = {
     "groups_worse": "In these groups the same attack works surely worse than in the rest: "
     "{groups:names}.",
     "no_group_differs": "No group, of {groups:count}, is shown to differ from the rest.",
-    "small_cells": "Not shown: {cells:count} score {cells:range|ranges} of fewer than "
-    "{least:count} records.",
+    "small_cells": "Not shown: {cells:count} score {cells:range|ranges} with <{least:count} "
+    "records.",
 }
 
 # What a report on the records alone answers and remarks, and why it left out a column.
@@ -142,10 +143,10 @@ QUERY: Final[Texts] = {
     "tables_read": "{members:members}, {holdout:holdout}, {synthetic:count} synthetic "
     "{synthetic:record|records}[, {reference:count} reference {reference:record|records}]; "
     "{columns:count} {columns:column|columns} compared[; {skipped:count} not compared].",
-    "metric_euclidean": "The distance is Euclidean: a number is divided by the scale of its "
-    "column, and each category has a column of 0 and 1.",
-    "metric_gower": "The distance is Gower's, the mean of one difference for each column: for "
-    "numbers, the difference divided by the column's scale; for categories, 1 where they differ.",
+    "metric_euclidean": "The distance is Euclidean: a number is divided by a range of its column "
+    "(`scale`), and each category is a column of 1 (the record has it) and 0.",
+    "metric_gower": "The distance is Gower's, the mean of one difference per column: for numbers, "
+    "the difference divided by a column range (`scale`); for categories, 1 where they differ.",
 }
 
 # What is to be known of records, of their groups, of tables, and of scores made of them.
@@ -154,8 +155,8 @@ FOUND_IN_RECORDS: Final[Texts] = {
     "one_cell": "All records fall into one score range: nothing tells them apart.",
     "cells_not_used": "The number of score ranges that was asked for (`cells`) is not used: each "
     "value of a discrete score that is frequent enough has a cell of its own.",
-    "uncounted_cells": "! {records:count} {records:record is|records are} in score ranges where "
-    "all records served to set the ranges: nothing is known about the risk there.",
+    "uncounted_cells": "! {records:count} {records:record is|records are} in score ranges with no "
+    "record left to measure the risk: all records there served to set the ranges.",
     "groups_merged.groups": "{FEW}: taken together as 'other'.",
     "groups_left_out.groups": "! {FEW}, even together: their {records:count} {records:record "
     "is|records are} in no group.",
@@ -171,11 +172,11 @@ FOUND_IN_RECORDS: Final[Texts] = {
     "attribute are} not equally frequent among members and holdout records: the two groups differ "
     "in more than membership, and the membership advantage is partly that difference.",
     # Members and holdout, told apart without the model.
-    "copies_sampled": "Copies were searched for {searched:count} of the {holdout:count} holdout "
-    "records, a random sample.",
+    "copies_sampled": "Copies were looked for among a random sample, {searched:count} of "
+    "{holdout:count} holdout records.",
     "exact_copies.of_members": "! {EXACT}{HIDES}",
     "exact_copies.of_both": "! {EXACT} For comparison, {within:count} {within:holdout record "
-    "has|holdout records have} another copy in the holdout itself.{HIDES}",
+    "equals|holdout records equal} another holdout record.{HIDES}",
     "near_copies": "! {AMONG}that differs in one column only.",
     "rounded_copies": "! {AMONG}once numbers are rounded to 3 digits.",
     "shared_persons": "! {SEARCHED}{count:is|are} of a person who is also among the members: the "
@@ -183,22 +184,22 @@ FOUND_IN_RECORDS: Final[Texts] = {
     "telling_column": "! {columns:text}: one column alone separates nearly all members from "
     "holdout records. If the column only names or dates the record (an id, a row number, the day "
     "of an export), it says nothing about a person: leave it out with `ignore` {ignore:text} and "
-    "run again. If it does describe people, members and holdout are different people, and no audit "
-    "on them can show what a model leaks.",
-    "many_texts": "! {columns:text}: most records have a text that was not examined by itself; the "
-    "learned attackers know the {words:number} most frequent texts, and how frequent each text is. "
-    "An attacker who knows more of these texts may tell all members from holdout: `max_blind` "
-    "cannot be met, and in estimate --blind no advantage can be put down to the model. Group the "
-    "texts (regions for postcodes), or, if members and holdout cannot differ in these columns, "
-    "leave them out with `ignore`, and run again.",
+    "run again. If it does describe people, members and holdout are people of different kinds, and "
+    "no audit on them can show what a model leaks.",
+    "many_texts": "! {columns:text}: most records have a text too rare to be examined by itself; "
+    "the attackers that mipaudit trains know only the {words:number} most frequent texts, and how "
+    "frequent each text is. An attacker who knows more of these texts may tell all members from "
+    "holdout: `max_blind` cannot be met, and in estimate --blind no advantage can be put down to "
+    "the model. Group the texts (regions for postcodes), or, if these texts cannot depend on "
+    "membership, leave the columns out with `ignore`, and run again.",
     "repeated_rows": "! {SEARCHED}{count:has|have} another copy in the holdout. If these are rows "
     "of one person, rows are not independent and the lower limit can be too high: give `id_col`.",
     "constant_column.columns": "The same in all rows, and so left out: {columns:text}.",
     "rounded_numbers.columns": "Stored with fewer digits in some files than in others: "
     "{columns:text}. All were rounded alike: the digits alone would tell members from holdout.",
-    "parted_numbers": "! {columns:text}: record numbers without a gap, with all members on one "
-    "side of the holdout. The numbers were not compared. A person who knows a record's number "
-    "knows if it is a member, and the members may be older or newer records than the holdout.",
+    "parted_numbers": "! {columns:text}: consecutive record numbers, not compared. All members "
+    "have lower numbers than the holdout, or all have higher ones. A person who knows a record's "
+    "number knows if it is a member; members may be older or newer than holdout.",
     "column_in_one_table": "! In one of the two tables only, and so not compared: {columns:text}.",
     "rows_of_a_person": "! {rows:count} {rows:row is|rows are} of a person with another row on the "
     "same side (members or holdout): one row for each person and side is kept.",
@@ -208,19 +209,15 @@ FOUND_IN_RECORDS: Final[Texts] = {
     "exact_copies.released": "! {members:members} and no holdout record{UNCHANGED}{OFTEN}",
     "exact_copies.released_of_both": "! {members:members} and {holdout:holdout}{UNCHANGED}: some "
     "copies may be chance{OFTEN}",
-    "few_records.members": "! Only {rows:count} {rows:member|members}: the figures will be "
-    "imprecise.",
-    "few_records.holdout": "! Only {rows:count} holdout {rows:record|records}: the figures will be "
-    "imprecise.",
     "shared_records": "! {members:members} {members:has|have} a copy among the holdout records, "
     "equal in all columns that were compared: no query can tell these apart. Remove them from the "
     "holdout if they are the same people.",
     "reference_overlap": "! The reference table holds {members:count} {members:member|members} and "
-    "{holdout:count} {holdout:holdout record|holdout records}. From the reference, not from the "
-    "release, {names:text} learned that these records are not synthetic: that counts as a leak, "
-    "but is none. Remove them from the reference if they are the same people.",
+    "{holdout:count} {holdout:holdout record|holdout records}. {names:text} may recognise them "
+    "from the reference, not from the release: that can look like a leak, or hide one. Remove them "
+    "from the reference if they are the same people.",
     "constant_column.scale": "Column {column:quoted} has a single value in the table that the "
-    "scales come from; any other value counts as a mismatch.",
+    "ranges come from; any other value counts as a mismatch.",
     "unseen_words": "[{members:members}][ and {holdout:holdout} "
     "have{members:said}][{holdout:holdout}, but no member, {holdout:has|have}{members:unless}][, "
     "but no holdout record, {members:has|have}{holdout:unless}] a value of {column:quoted} that "
@@ -229,11 +226,12 @@ FOUND_IN_RECORDS: Final[Texts] = {
     "rounded_numbers.column": "Column {column:quoted} is stored with fewer digits in some of the "
     "tables: all were rounded alike, because the digits alone would tell members from holdout.",
     "many_words": "Column {column:quoted} has {words:count} different words: distances say little "
-    "about names or keys. Leave it out with `ignore`, unless equal words are what leaks.",
+    "about names or keys. Leave it out with `ignore`, unless you look for repeated words.",
     "radius_from_records": "For {names:text} only synthetic records within a distance of "
-    "{radius:number} (the radius) count: the median distance over all scored records, members and "
-    "holdout alike. Such a radius makes the scores depend on each other a little, and the limits "
-    "are not corrected for that. A radius that you give has no such effect.",
+    "{radius:number} (the radius) count. The radius was not given, so it is the median, over "
+    "members and holdout records alike, of the distance to the nearest synthetic record. Such a "
+    "radius makes the scores depend on each other a little, and the limits are not corrected for "
+    "that. A radius that you give has no such effect.",
     "constant_query": "The score {score:quoted} is the same for all records: it says nothing. If "
     "it counts the synthetic records within a radius, give another radius.",
     # Scores that are made of a model's outputs.
@@ -248,9 +246,10 @@ FOUND_IN_RECORDS: Final[Texts] = {
     "labels_sorted": "! {file:text}: the labels are words. The outputs are assumed to follow the "
     "classes in alphabetical order, as in scikit-learn.",
     "counts_tell": "The number of shadow models trained with a record differs between members and "
-    "holdout records: a member has one fewer if each record is in equally many training sets, that "
-    "of the audited model included. That number would give members away, so each record is judged "
-    "by equal numbers of models: {inside:number} with the record, {outside:number} without it.",
+    "holdout records: if every record is in equally many training sets, one of a member's sets is "
+    "the audited model's, so fewer shadow models were trained with that member. That number would "
+    "give members away, so each record is judged by equal numbers of models: {inside:number} with "
+    "the record, {outside:number} without it.",
     "offline_only": "At least one record was in the training set of no shadow model, or of too "
     "few. So there is no online score: for each record, it needs models trained with that record.",
     "few_models": "For at least one record only {models:number} shadow {models:model was|models "
@@ -258,10 +257,10 @@ FOUND_IN_RECORDS: Final[Texts] = {
     "`variance` fixed is likely to reveal more.",
     "variance_floored": "{deviations:count} {deviations:standard deviation of a single record "
     "was|standard deviations of single records were} very small and {deviations:was|were} replaced "
-    "by a thousandth of the one over all records (pooled).",
-    "saturated": "{confidences:count} {confidences:confidence is|confidences are} 0 or 1 except "
-    "for rounding (as probabilities of the true class), and {confidences:counts|count} as slightly "
-    "above 0 or below 1. Logits, if you give them instead, tell such records apart.",
+    "by a thousandth of the pooled one, over all records.",
+    "saturated": "For {confidences:count} {confidences:output|outputs} the probability of the true "
+    "class is so near 0 or 1 that rounding hides the difference; {confidences:it counts|they "
+    "count} as slightly above 0 or below 1. Logits keep the difference: give them.",
 }
 
 ENTRIES: Final = entries(RECORDS | SHIFT | QUERY | FOUND_IN_RECORDS, _PHRASES)

@@ -9,13 +9,13 @@ from mipaudit.report.messages.told import Entry, Texts, entries
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
     "RIGHT": "{against:best_guessers}, at least {least:more_least} ",
-    "TIMES": " right per 100 guesses",
+    "TIMES": " right guesses per 100",
     "ABOUT": "about whose records were used",
     "CLEVERER": "{against:cleverer}.",
-    "BEFORE": "{score:quoted} reveals ",
-    "THAT_OF": " {ABOUT} in {report:quoted} than in {versus:quoted}: {RIGHT}",
-    "FIGURE": "{score:quoted}[ in {report:quoted}]: {quantity:quantity}[ {against:class}] is at "
-    "least {least:least} ",
+    "BEFORE": "In {report:quoted}, {score:quoted} reveals ",
+    "THAT_OF": " {ABOUT} than in {versus:quoted}: {RIGHT}",
+    "FIGURE": "{score:quoted}[ in {report:quoted}]: {quantity:quantity}[ {against:best_guessers}] "
+    "is at least {least:least} ",
     "REST": " than before[ ({rest:count} more {rest:figure|figures} surely changed)].",
     "FIGURES": "Some figures of {report:quoted} are surely ",
     "SPEAKS": " {ABOUT}; the number of right guesses is not shown to have changed.",
@@ -39,9 +39,9 @@ COMPARE: Final[Texts] = {
     "the release.",
     # Of queries.
     "query_leaks_most": "{more:quoted} leaks most: at least {least:least} more than any other "
-    "query, {against:class}.",
+    "query, {against:best_guessers}.",
     "query_leaks_more": "{more:quoted} leaks at least {least:least} more than {less:quoted}, "
-    "{against:class}[; {rest:count} more {rest:pair of queries differs|pairs of queries differ}].",
+    "{against:best_guessers}[; {rest:count} more {rest:pair differs|pairs differ}].",
     "no_query_leaks_more": "No query is shown to leak more than another; {more:quoted} has the "
     "largest best estimate, {value:best} {against:class}.",
     "queries_leak": "{leaks:count} of {queries:count} queries leak membership: {score:quoted} "
@@ -68,20 +68,20 @@ COMPARE: Final[Texts] = {
     "more{SPEAKS}",
     "right_figures_shrank": "{FIGURES}smaller than those of {versus:quoted}, a sign that it "
     "reveals less{SPEAKS}",
-    "right_no_figure_changed": "It is not shown that this reveals more or less {ABOUT} than "
+    "right_no_figure_changed": "No score is shown to reveal more, or less, {ABOUT} than in "
     "{versus:quoted}.",
     # What decided a verdict; those with `report` are of a score that both reports have.
     "right_increase_above": "[the query {score:quoted}{report:unless}][the score {score:quoted} of "
-    "{report:quoted}] reveals more {ABOUT} than [that of{report:said} ]{versus:quoted}: "
+    "{report:quoted}] reveals more {ABOUT} than [the same score in{report:said} ]{versus:quoted}: "
     "{RIGHT}more{TIMES} (the limit: {limit:more})",
     "right_increase_within": "[no query{report:unless}][no score that both reports "
-    "have{report:said}] gives more than {most:more_most} more{TIMES} than [that of{report:said} "
-    "]{versus:quoted}, {against:best_guessers} (the limit: {limit:more}){against:beyond}",
-    "right_increase_open": "this test neither passes nor fails the release",
+    "have{report:said}] gives more than {most:more_most} more{TIMES} than [the same score "
+    "in{report:said} ]{versus:quoted}, {against:best_guessers} (the limit: "
+    "{limit:more}){against:beyond}",
     # Remarks.
     "increase_limit": "The limit: at most {limit:number} more than {versus:quoted}.",
     "leak_together": "Seen together, {score} leak at least {lower:least} more than either of the "
-    "two alone, {against:class}.",
+    "two alone, {against:best_guessers}.",
     "files_more_precise": "Comparing the score files is more precise (mipaudit compare FILE FILE).",
     # Why there is no limit of a change.
     "limit_lacking": "the {which} report has no {side} confidence limit[ and {also}]",
@@ -95,8 +95,8 @@ COMPARE: Final[Texts] = {
     "out{left_out:said}][; a waiver matches no limit{unmatched:said}]",
     "history_verdicts": "{reports:count} {reports:report|reports} from {first:day} to {last:day}.[ "
     "Of {judged:count} {judged:verdict|verdicts}: {tally:names}.][ None has a "
-    "verdict.{judged:unless}][ All their 'at least' and 'at most' are right together with at least "
-    "{joint:percent} confidence.]",
+    "verdict.{judged:unless}][ With at least {joint:percent} confidence, all their 'at least' and "
+    "'at most' are right together.]",
 }
 
 # What a report of ``verify`` answers and remarks.
@@ -128,8 +128,10 @@ ITSELF: Final[Texts] = {
     "known_audit_agrees": "+ Works: an audit with a known answer is right to the digit.",
     "installation_fails": "- Does NOT WORK: {findings:count} {findings:finding|findings}.",
     # Of a validation.
-    "validation_caught_nothing": "- NOT VALIDATED: a method known to be invalid was not caught.",
-    "limits_fall_short": "- FALLS SHORT: {short:count} {short:limit|limits}, listed below.",
+    "validation_caught_nothing": "- NOT VALIDATED: a method known to be wrong, added as a test, "
+    "was not caught.",
+    "limits_fall_short": "- FALLS SHORT: {short:count} {short:limit is|limits are} right less "
+    "often than promised.",
     "limits_hold": "+ HOLDS: no limit is shown to be wrong more often than promised.",
     "methods_strict": "strict methods",
     "methods_default": "default methods",
@@ -139,17 +141,18 @@ ITSELF: Final[Texts] = {
     "validation_short": "[{ours:count} {ours:limit|limits} {ours:is|are} wrong more often than "
     "promised.][No limit of ours is shown to be wrong more often than promised.{ours:unless}][ "
     "{theirs:count} {theirs:limit|limits} by methods that are known to be valid {theirs:is|are} "
-    "wrong more often than promised, too: the truths, or the run, are wrong.]",
+    "wrong more often than promised, too: a mistake is in the true values or in the run.]",
     "shortfall_seen": "A limit that should be right in {nominal:share} of cases and is right in "
     "{coverage:percent} or less would have been found with a probability of {power:percent}.[ "
     "Limits that take long to compute were tried on fewer files, at least {files:count} for each "
-    "cell: of those, one that is right in {dear:percent} or less would have been found.]",
+    "combination: of these, a limit that is right in {dear:percent} or less would have been "
+    "found.]",
     "methods_caught": "[As a test, {methods:count} methods known to be wrong were added. All were "
     "caught.][No method that is known to be invalid was run.{methods:unless}]",
     "methods_not_caught": "Of {methods:count} methods that are known to be invalid these were not "
     "caught, so the run shows nothing: {missed:names}.",
-    "validation_enumerated": "For a score that is always one of two values, every possible file of "
-    "{sizes:count} {sizes:size|sizes} was audited: of {limits:count} {limits:limit|limits}, "
+    "validation_enumerated": "For a score that is always one of two values, all possible files of "
+    "{sizes:count} {sizes:size|sizes} were audited: of {limits:count} {limits:limit|limits}, "
     "{short:count} {short:is|are} wrong more often than promised.",
     # Of a simulation.
     "truth_known": "Scenario {scenario}: {what:text}.[ The best attacker who sees {sees:quoted} "
@@ -169,8 +172,8 @@ ITSELF: Final[Texts] = {
 FOUND_IN_REPORTS: Final[Texts] = {
     # Queries that are compared.
     "not_seen_together.many": "No two scores of the same rows were looked at together: there are "
-    "{pairs:number} pairs, and at most {most:number} are looked at. For fewer pairs, choose fewer "
-    "scores (`score_col`), or name a `baseline` if none is given.",
+    "{pairs:number} pairs, and pairs are looked at only if there are at most {most:number}. For "
+    "fewer pairs, choose fewer scores (`score_col`), or name a `baseline` if none is given.",
     "not_seen_together.constant": "{pairs:number} {pairs:pair|pairs} of scores of the same rows "
     "{pairs:was|were} not looked at together: one score of the pair is constant, and adds nothing.",
     "unmatched_rows": "Input {input:quoted}: {left_out:count} {left_out:row has|rows have} a key "
@@ -178,24 +181,24 @@ FOUND_IN_REPORTS: Final[Texts] = {
     # Reports that are compared.
     "confidence_differs": "The limits of {TWO} hold with different confidence, "
     "{old_confidence:percent} and {new_confidence:percent}.",
-    "strict_differs": "Of {TWO}, one was made with `strict` and the other without: the limits of "
-    "one are less precise than they could be.",
+    "strict_differs": "Of {TWO}, one was made with `strict` and the other without: limits with "
+    "`strict` are less precise.",
     "settings_differ": "! {TWO} were made with different settings: {settings:text}. The scores may "
     "be of different records, or mean something else.",
     "versions_differ": "{TWO} were made by mipaudit {old_version} and {new_version}.",
     "same_input": "! At least one input file was used for both {TWO}.",
-    "side_differs": "Score {score:quoted}: members are guessed at the high end in one of {TWO}, at "
-    "the low end in the other. Their AUC and TPR at FPR cannot be compared.",
+    "side_differs": "Score {score:quoted}: high scores are a sign of members in one of {TWO}, low "
+    "scores in the other. Their AUC and TPR at FPR cannot be compared.",
     "unmatched_figures": "Score {score:quoted}: {figures:number} {figures:figure is|figures are} "
     "in only one of {TWO}, and not compared.",
     # Reports in a folder.
-    "no_report": "! Files that are not reports of this version were skipped: {names:text}.",
-    "waiver_expired": "! A waiver of the report expired after {day}: its file still holds the "
-    "earlier verdict.",
+    "no_report": "! Files that this version cannot read as reports were skipped: {names:text}.",
+    "waiver_expired": "! A waiver expired after {day}: the report's file still has the old "
+    "verdict.",
     "same_scores.alike": "{SAME}.",
     "same_scores.apart": "! {SAME} with different verdicts: somebody may have audited again until "
     "the verdict was better.",
-    "same_release": "! {reports:text} name release {release:quoted}, with different verdicts.",
+    "same_release": "! {reports:text} name the release {release:quoted}, with different verdicts.",
     # An installation.
     "library_missing.needed": "! {library} is not installed. Try: {line:text}",
     "library_broken.needed": "! {BROKEN}",
@@ -207,7 +210,7 @@ FOUND_IN_REPORTS: Final[Texts] = {
     "packaging, cannot be loaded either. Try: pip install packaging",
     "no_temporary_files": "! Temporary files cannot be made, which large CSV files need. Set "
     "TMPDIR to a folder that may be written to.",
-    "known_audit_failed": "! The audit with a known answer did not finish ({failure}): none will.",
+    "known_audit_failed": "! The audit with a known answer does not finish ({failure}).",
     "known_audit_differs": "! The audit with a known answer gives another answer: do not use "
     "figures of this installation. Install mipaudit and its libraries again, in a new environment.",
 }

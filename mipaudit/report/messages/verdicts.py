@@ -11,35 +11,36 @@ _LITTLE: Final = "A small figure does not prove that little leaks."
 _PHRASES: Final = {
     "OF": "[ in {alike:count} of {limits:count} checks][ ({undecided:count} inconclusive)]",
     "LIMIT": ", limit {limit:number}",
+    "LIMITED": "; the limit is {limit:number}",
     "BESIDE": "[, assuming that {assuming}][, with {waived:count} {waived:limit|limits} accepted "
     "by waiver][; records appear in the release unchanged{copies:said}][; columns that may be "
     "scores were left out{left_out:said}][; a waiver matches no limit{unmatched:said}]: {reason}.",
     "BETWEEN": "{quantity:checked}[ at least {lower:least}][, at most {upper:most} "
     "({against:attackers})]{LIMIT}",
-    "IF": "[ on an assumption{assuming:said}][, exact copies{copies:said}][, columns left "
+    "IF": "[ on an assumption{assuming:said}][, exact copies released{copies:said}][, columns left "
     "out{left_out:said}]",
-    "OPEN": "{quantity:checked}{lower:known}; the limit is {limit:number}, and ",
+    "OPEN": "{quantity:checked}{lower:known}{LIMITED}, and ",
     "UNKNOWN": "it is unknown how many records would be enough to decide it, because the estimate "
     "is too close to the limit, or too uncertain",
     "ENOUGH": "about {records_to_settle:count} records in all would probably decide it",
-    "OPEN_RISKS": "{RISKS}, and that of every {cells} at most {upper:most}; the limit is "
-    "{limit:number}, and ",
+    "OPEN_RISKS": "{RISKS}, and that of every {cells} at most {upper:most}{LIMITED}, and ",
     "RISKS": "the largest risk is at least {lower:least}",
     "AT_LEAST": "{quantity:checked} is at least {lower:least}",
     "AT_MOST": "{quantity:checked} is at most {upper:most} {against:class}",
     "EXPLAINED": "{AT_LEAST}, but the records alone may explain the whole figure, because "
-    "{NO_MOST}; the limit is {limit:number}; what helps: {ANEW}",
-    "HIDDEN": "{AT_MOST}, but members and holdout differ even without the release, and {CANCEL}; "
-    "the limit is {limit:number}; what helps: {ANEW}",
-    "ANEW": "train anew on members drawn at random, or draw a new holdout from the members' source",
+    "{NO_MOST}{LIMITED}{ANEW}",
+    "HIDDEN": "{AT_MOST}, but members and holdout differ even without the release, and "
+    "{CANCEL}{LIMITED}{ANEW}",
+    "ANEW": "; what can decide it: train anew on members drawn at random, or draw a new holdout "
+    "from the members' source",
     "ASSERT": ", or assert with `blind_bound` the largest advantage from the records alone",
     "NO_MOST": "no 'at most' holds for all attackers who see only the records",
-    "CANCEL": "this difference can cancel out a leak",
+    "CANCEL": "this difference can hide a leak",
     "APART": ", but members and holdout may differ by {most:most} even without the release, and "
-    "{CANCEL}; the limit is {limit:number}",
+    "{CANCEL}{LIMITED}",
     "WITHIN": ", within the limit of {limit:number}",
     "ABOVE": ", above the limit of {limit:number}",
-    "COMMON": "for the parts of members and holdout with the same mix of records",
+    "COMMON": "for members and holdout records that cannot be told apart without the release",
     "ADVANTAGE": "the advantage is at least {lower:least}",
 }
 
@@ -86,18 +87,17 @@ LINES: Final[Texts] = {
         ("open.line", "open_settled_by.line", "open_unpromised.line", "open_in_report.line"),
         "{BETWEEN}",
     ),
-    "no_upper_limit.line": "{BETWEEN}, with no upper limit",
-    **dict.fromkeys(
-        ("perhaps_of_records.line", "explained_by_records.line", "beyond_records.line"),
-        "{quantity:checked} at least {lower:least}{LIMIT}: the records alone may explain it",
-    ),
+    "no_upper_limit.line": "{quantity:checked}[ at least {lower:least}], 'at most' unknown{LIMIT}",
     **dict.fromkeys(
         (
+            "perhaps_of_records.line",
+            "explained_by_records.line",
+            "beyond_records.line",
             "unbounded_records.line",
             "unbounded_records_or_assert.line",
             "unbounded_records_or_assert_under.line",
         ),
-        "{quantity:checked} at least {lower:least}{LIMIT}: the records alone may explain all of it",
+        "{quantity:checked} at least {lower:least}{LIMIT}: the records alone may explain it",
     ),
     **dict.fromkeys(
         (
@@ -106,9 +106,10 @@ LINES: Final[Texts] = {
             "hidden_by_difference.line",
             "hidden_by_difference_or_assert.line",
         ),
-        "{quantity:checked} at most {upper:most} ({against:attackers}){LIMIT}: may miss a leak",
+        "{quantity:checked} at most {upper:most} ({against:attackers}){LIMIT}: differing records "
+        "may hide a leak",
     ),
-    "open_beside_records.line": "{BETWEEN}: undecided, whatever the records explain",
+    "open_beside_records.line": "{BETWEEN}: undecided, however much the records explain",
     **dict.fromkeys(
         ("risk_open.line", "risk_open_settled_by.line"),
         "largest risk at least {lower:least}, each {cells} at most {upper:most}{LIMIT}",
@@ -116,18 +117,18 @@ LINES: Final[Texts] = {
     "within_limit.line": "{quantity:checked} at most {upper:within} ({against:attackers}){LIMIT}",
     "above_limit.line": "{quantity:checked} at least {lower:above}{LIMIT}",
     "claim_consistent.line": "advantage at least {lower:least}; the claim allows {allowed:most}",
-    "claim_beside_unbounded_records.line": "{reason} (beyond the records: unknown)",
-    "claim_beside_records.line": "{reason} (beyond the records' {most:most})",
+    "claim_beside_unbounded_records.line": "{reason} (how much the records alone explain: unknown)",
+    "claim_beside_records.line": "{reason} (allowing for {most:most} that the records may explain)",
     "claim_contradicted.line": "{ADVANTAGE}, above the {allowed:most} that the claim allows",
     "named_within.line": "{subject} is at most {upper:within}{among:whom}{LIMIT}",
     "named_open.line": "{subject}[ at least {lower:least}][, at most "
     "{upper:most}]{among:whom}{LIMIT}",
     "named_above.line": "{subject} is at least {lower:above}{among:whom}{LIMIT}",
     "beside_verdict": "[accepted by {person} until {expires}\n{status:said}][the waiver by "
-    "{person} expired after {expires}\n{status:unless}][needs about "
-    "{records_to_settle:count} records\n][assuming that {assuming}\n][a waiver "
-    "matches no limit\n{unmatched:said}][{alike:count} of {limits:count} checks "
-    "{alike:is|are} {verdict:status}\n]",
+    "{person} expired after {expires}\n{status:unless}][needs ~{records_to_settle:count} records "
+    "in all\n][assuming that {assuming}\n][a waiver matches no limit\n{unmatched:said}]"
+    "[{alike:count} of {limits:count} checks {alike:is|are} {verdict:status}\n]"
+    "[{undecided:count} {undecided:is|are} inconclusive\n]",
 }
 
 # What decided a verdict, or withheld it.
@@ -152,8 +153,8 @@ VERDICTS: Final[Texts] = {
     ),
     "open_copies_unread": "for some members the input does not say whether they appear in the "
     "release unchanged",
-    "open_missing_tells": "missing scores alone tell members from holdout, and rows with a missing "
-    "score were left out",
+    "open_missing_tells": "scores are missing more often in one group, which gives membership "
+    "away; those rows were left out",
     "open_rounded": "scores were rounded because a few rows have fewer digits; the policy limits "
     "{waived:kept} for the rounded scores, but no 'at most' is known for scores before rounding",
     "open_sites_missing": Entry(
@@ -183,12 +184,11 @@ CHECKS: Final[Texts] = {
     ),
     "copies_above_limit": Entry(
         "{members:count} of {of_members:count} members (and {holdout:count} of {of_holdout:count} "
-        "holdout records) appear in the release unchanged, above the limit of {limit:number}",
+        "holdout records) appear in the release unchanged{ABOVE}",
         next=("leave the copies out of the release", "synthetic-data"),
     ),
     "copies_within_limit": "{members:count} of {of_members:count} members (and {holdout:count} of "
-    "{of_holdout:count} holdout records) appear in the release unchanged, within the limit of "
-    "{limit:count}",
+    "{of_holdout:count} holdout records) appear in the release unchanged{WITHIN}",
     # Of the largest risk in any cell.
     "risk_within_limit": "the risk of every {cells} is at most {upper:most}{WITHIN}",
     # Of a quantity that is named in words.
@@ -205,20 +205,20 @@ CHECKS: Final[Texts] = {
     "claim_vacuous": "the claim allows an advantage of {allowed:most}: it rules out almost nothing",
     "claim_consistent": "the data do not refute the claim (nor prove it), because the lower limit "
     "of the advantage, {lower:least}, is not above the {allowed:most} that the claim allows",
-    "claim_beside_unbounded_records": "{reason} (what the release adds is unknown: {NO_MOST})",
-    "claim_beside_records": "{reason} (counting only what exceeds the {most:most} that the records "
-    "may explain alone)",
+    "claim_beside_unbounded_records": "{reason} (how much the records alone explain is unknown: "
+    "{NO_MOST})",
+    "claim_beside_records": "{reason} (what the records may explain, {most:most}, does not count)",
     # Why an attack, a mean or guesses have no figure.
     "mean_of_infinite": "a mean needs finite scores",
-    "mean_of_missing": "a missing score has no size; leave these rows out with `nan` drop",
+    "mean_of_missing": "a missing score has no size; to leave out rows without a score: `nan` drop",
     "mean_of_few": "no mean is shown for fewer than {least:number} members or holdout records "
     "(`min_cell`)",
-    "mean_without_bound": "the mean of a loss without a bound has no valid limits; give "
-    "`loss_bound` B if the loss cannot exceed B",
+    "mean_without_bound": "no valid 'at least' or 'at most' is known for the mean of a loss "
+    "without a bound; give `loss_bound` B if the loss cannot exceed B",
     "all_clipped": "every score is below 0 or above the bound",
     "nothing_to_learn": "the burn-in has no row from which the attack could learn",
-    "told_of_these_rows": "the value given to the attack comes from the records that judge the "
-    "attack; leave the value out, and the attack learns one from other records",
+    "told_of_these_rows": "the value given to the attack was computed from the records on which it "
+    "is judged; leave the value out, and the attack learns one from other records",
     "empty_class": "no member, or no holdout record, is left to judge the attack",
     "no_common_value": "no value of the attribute occurs among both members and holdout records",
 }
@@ -228,7 +228,7 @@ NOT_KEPT: Final[Texts] = {
     "above_limit": "{quantity:checked} is at least {lower:above}{ABOVE}",
     "above_limit_beside_records": "{quantity:checked} is at least {lower:above} {COMMON}{ABOVE}, "
     "even if the records alone explain {blind:most}",
-    "difference_shown": "the exact test shows that members and holdout records differ, by "
+    "difference_shown": "the exact test shows that scores of members and holdout differ, by "
     "membership or for another reason, and the limit allows no difference",
     "risk_above_limit": "{RISKS}{ABOVE}",
     "named_above": "{subject} is at least {lower:above}{among:whom}{ABOVE}",
@@ -239,59 +239,58 @@ NOT_KEPT: Final[Texts] = {
 # Why a limit is open where there is nothing to compare with it.
 UNLIMITED: Final[Texts] = {
     "no_upper_limit": "{quantity:checked}{lower:known}, and no 'at most' can be given "
-    "{against:class}, so the limit of {limit:number} cannot be shown to be met; choose a class of "
-    "attackers with `against`",
+    "{against:best_guessers}, so the limit of {limit:number} cannot be shown to be met; choose a "
+    "class of attackers with `against`",
     "open_in_report": "{quantity:checked}{lower:known}; these figures of the report leave open "
     "whether the limit of {limit:number} is met",
     "difference_unknown": "no test says whether members and holdout records differ at all",
     "difference_not_shown": "the exact test shows no difference between members and holdout "
     "records: that does not prove that there is none, and the limit of 0 cannot be shown to be met",
     "risk_uncounted": "{RISKS}, and for {uncounted:count} {uncounted:record|records} no 'at most' "
-    "is known, because no record of their cells (score ranges) is outside the burn-in; the limit "
-    "is {limit:number}",
-    "named_without_limits": "{subject} has no 'at least' and no 'at most'{among:whom}; the limit "
-    "is {limit:number}",
-    "named_unknown": "{subject} is not known ({why}){among:whom}; the limit is {limit:number}",
+    "is known, because all records in their score ranges are in the burn-in{LIMITED}",
+    "named_without_limits": "{subject} has no 'at least' and no 'at most'{among:whom}{LIMITED}",
+    "named_unknown": "{subject} is not known ({why}){among:whom}{LIMITED}",
     "score_only_in_new": "the old report does not have this score",
     "score_only_in_old": "the new report does not have this score",
 }
 
 # Why a limit is open, or is not held against the model, beside what the records alone tell.
 EXPLAINED: Final[Texts] = {
-    "open_beside_records": "{OPEN}the figures do not decide, whatever the records alone explain",
+    "open_beside_records": "{OPEN}the figures leave open whether it is met, however much the "
+    "records alone explain",
     "difference_of_records": "the exact test shows that members and holdout records differ, "
-    "perhaps even without the release: how much they do is unknown",
+    "perhaps even without the release; how much they differ without it is unknown",
     "texts_not_seen": "most texts of a column were not examined (see the findings): what the "
     "records alone may explain has no upper limit",
     "perhaps_of_records": "{AT_LEAST}, and how much of this the records alone may explain is "
-    "unknown; the limit is {limit:number}",
-    "explained_by_records": "{AT_LEAST}, of which the records alone may explain {most:most}; the "
-    "limit is {limit:number}: only what goes beyond the records counts against the model",
+    "unknown{LIMITED}",
+    "explained_by_records": "{AT_LEAST}, of which the records alone may explain "
+    "{most:most}{LIMITED}: only what goes beyond the records counts against the model",
     "beyond_records": "{AT_LEAST}, of which the records alone may explain {most:most}; {COMMON} "
-    "the figure is at least {beyond:least}; the limit is {limit:number}: only what goes beyond the "
-    "records counts against the model",
+    "the figure is at least {beyond:least}{LIMITED}: only what goes beyond the records counts "
+    "against the model",
     "unbounded_records": "{EXPLAINED}",
     "unbounded_records_or_assert": "{EXPLAINED}{ASSERT}",
-    "unbounded_records_or_assert_under": "{EXPLAINED}{ASSERT}: below {under:number} it does not "
-    "explain the figure, and the limit is not met",
+    "unbounded_records_or_assert_under": "{EXPLAINED}{ASSERT}: if that is less than "
+    "{under:number}, the limit is not met",
     "hidden_by_records": "{AT_MOST} over all records{APART}",
     "hidden_by_records_alike": "{AT_MOST} over all records and at most {alike:most} "
     "{COMMON}{APART}",
     "hidden_by_difference": "{HIDDEN}",
-    "hidden_by_difference_or_assert": "{HIDDEN}{ASSERT}: if this advantage is {up_to:number} or "
-    "less, the limit is met",
+    "hidden_by_difference_or_assert": "{HIDDEN}{ASSERT}: if that is {up_to:number} or less, the "
+    "limit is met",
 }
 
 # What to do where more records may not be enough.
-_CLOSE: Final = ("more records may not decide it", "choose-a-limit")
+_READ: Final = ("read what may decide it", "choose-a-limit")
 # Why a limit is open that more records may settle.
 OPEN: Final[Texts] = {
-    "open": Entry("{OPEN}{UNKNOWN}", next=_CLOSE),
+    "open": Entry("{OPEN}{UNKNOWN}", next=_READ),
     "open_settled_by": "{OPEN}{ENOUGH}",
-    "open_unpromised": "{quantity:checked}{lower:known}; the limit is {limit:number}",
-    "risk_open": Entry("{OPEN_RISKS}{UNKNOWN}", next=_CLOSE),
+    "open_unpromised": "{quantity:checked}{lower:known}{LIMITED}",
+    "risk_open": Entry("{OPEN_RISKS}{UNKNOWN}", next=_READ),
     "risk_open_settled_by": "{OPEN_RISKS}{ENOUGH}",
-    "named_open": "{subject}{lower:known}{among:whom}; the limit is {limit:number}",
+    "named_open": "{subject}{lower:known}{among:whom}{LIMITED}",
 }
 
 # Why a figure, or a limit of it, is not there.
@@ -313,16 +312,16 @@ REASONS: Final[Texts] = {
     "few_for_combinations": "too many different combinations of values for the number of rows",
     # Of a lower limit that is there.
     "lower_without_score": "not in the report: the figure of blind guessing is used instead",
-    "lower_of_tpr": "not in the report: computed from the TPR at the largest FPR in it",
+    "lower_of_tpr": "not in the report: computed from the TPR at the largest FPR",
     # A limit of these says nothing: it would be as large as the quantity can be.
     "vacuous_tpr": "vacuous: the holdout is too small for an 'at most' below 1",
     "vacuous_metric": "vacuous: the data allow no 'at most' below the largest possible value; if "
-    "you set a minimum, such as of the recall, a higher minimum may help",
+    "you set a minimum (of the recall, for example), a higher one may help",
     "p_value_without_limits": "no confidence limits; verdicts use p-values only if a policy asks",
     "many_to_count": "not counted, because there are more than {rows:count} rows",
     "nobody_guessed": "0/0: in the rows used for this, nobody was guessed to be a member",
-    "noise_only_lowers": "noise can only lower the advantage: see the row named 'any attacker'",
-    "no_spread": "the burn-in scores have no spread, or the score has no order",
+    "noise_only_lowers": "no 'at least' with noise; for that without noise, see row 'any attacker'",
+    "no_spread": "the burn-in scores are all equal, or cannot be ordered from low to high",
     "nothing_learned": "each column has one value in all burn-in rows: nothing could be learned",
 }
 
@@ -334,8 +333,10 @@ ENTRIES: Final = {
         following=("cut the leak", "choose-a-limit"),
     ),
     **entries(OPEN, _PHRASES, following=("more records may decide it", "choose-a-limit")),
-    **entries(UNLIMITED, _PHRASES, following=("read what may decide it", "choose-a-limit")),
+    **entries(UNLIMITED, _PHRASES, following=_READ),
     **entries(
-        EXPLAINED, _PHRASES, following=("read what the records explain", "members-and-holdout")
+        EXPLAINED,
+        _PHRASES,
+        following=("read how to tell a leak from a difference of records", "members-and-holdout"),
     ),
 }

@@ -51,6 +51,13 @@ WORDS: Final[Mapping[str, Mapping[object, str]]] = {
         "logarithmic": "{} on average, logarithmic",
     },
     "class_records": {"members": "members", "holdout": "holdout records"},
+    # Of which records the shares in two groups are compared.
+    "of_records": {
+        "numbers": "a number up to some value",
+        "categories": "one certain text",
+        "dates": "a date up to some day",
+        "missing": "no value",
+    },
     "statistic": {"min": "minimum", "max": "maximum"},
     "others": {"named": "named like scores"},
     # Attackers of the literature, what they learn or are told, and ways to a limit of epsilon.

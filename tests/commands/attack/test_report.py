@@ -76,7 +76,7 @@ def test_the_answer_is_the_limit_that_may_be_picked():
     assert report.answer.get("lower") == max(one.lower for one in report.together)
     # Without it, what holds by itself says so, and guesses say it too.
     for one in (alone(report).answer, alone(report).answer.get("plainly")):
-        assert "picked from several, and the confidence does not allow for that" in told(one)
+        assert "picked from several, so it is less sure than its confidence says" in told(one)
 
 
 def test_every_attack_and_the_best_attacker_have_a_line():

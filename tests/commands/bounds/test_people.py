@@ -232,8 +232,8 @@ def test_a_person_who_reads_one_sentence_is_told_enough():
     text = " ".join(report_text(first, width=100).split())
     assert "which of 10 equally likely diagnoses the person has" in text
     assert "at most 27.183% (one record exchanged) or 73.213% (added or removed)" in text
-    assert "a person's record is replaced by another, and that from such a release" in text
-    assert "an attacker guesses right in 37% of cases." in text
+    assert "from a release in which the person's record is replaced by another" in text
+    assert "and is right in 37% of cases from a release" in text
     assert "always say no" in text
     assert "is right in at most 50%" in " ".join(report_text(second, width=100).split())
 

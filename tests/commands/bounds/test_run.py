@@ -145,7 +145,9 @@ def test_the_harsher_reading_is_used_where_nobody_said_which(asked):
     assert unsaid.other_readings == (said.attacker,)
     assert (unsaid.bounds, unsaid.curves) == (said.bounds, said.curves)
     words = " ".join(report_text(unsaid, width=80).split())
-    assert "only one figure, it is for 'added or removed', which allows more to leak" in words
+    assert (
+        "only one figure fits, it is that of 'added or removed', which allows more to leak" in words
+    )
 
 
 EXTREMES = [

@@ -175,7 +175,7 @@ def test_one_model_certifies_nothing_whatever_it_leaks(leak, columns):
     member = np.arange(1000) % 2 == 0
     found = {f"score_{at}": random.normal(size=1000) + leak * member for at in range(columns)}
     report = epsilon(pd.DataFrame({"member": member, **found}), design="one-model")
-    assert told(report.answer).startswith("No lower limit of epsilon is proven")
+    assert told(report.answer).startswith("No lower limit of epsilon is proved")
     assert (report.answer.get("limit").get("lower") is not None) == (leak > 0)
     lines = brief_report(report, width=80).splitlines()
     assert "if each row were a trial" in " ".join(lines)

@@ -480,7 +480,7 @@ def test_delta_is_named_where_it_explains_the_right_guesses(asked, code):
     assert (lower(report), report.statements[0].lower_reason.code) == (0, code)
     hopeless = [told(one) for one in report.findings if one.code == "nothing_can_be_refuted"]
     assert len(hopeless) == len(report.findings) == (code == "not_even_right_guesses")
-    assert all("at least 2,000 guesses of one kind" in text for text in hopeless)
+    assert all("at least 2,000 guesses that all say the same" in text for text in hopeless)
 
 
 def several_runs(rng, runs, canaries, *, mu=1.0, shared=False):

@@ -251,7 +251,7 @@ def test_a_difference_can_hide_a_leak(apart, alike):
     """Met over all records says little of those that are alike."""
     alone, beside = (estimated(3, blind, max_advantage=0.999) for blind in (None, apart))
     assert (alone.verdict.status, beside.verdict.status) == ("met", "inconclusive")
-    assert "can cancel out a leak" in told(beside.policy[0].reason)
+    assert "can hide a leak" in told(beside.policy[0].reason)
     upper = noise(4, max_advantage=0.9).policy[0].upper
     asserted = noise(4, apart, max_advantage=0.9, blind_bound=0.3)
     assert asserted.verdict.status == "met"

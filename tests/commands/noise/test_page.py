@@ -109,7 +109,7 @@ def test_an_estimate_without_limits_has_no_confidence(measured):
     none = {"lower": None, "upper": None, "validity": "not-an-interval"}
     bare = [replace(one, moment=replace(one.moment, **none)) for one in kept]
     text = flat(with_candidates(measured, bare, scaled_by="value"))
-    assert "times the best estimate of its moment" in text
+    assert "Of this moment, the best estimate was taken" in text
     assert "confidence" not in text
 
 
@@ -127,7 +127,7 @@ def test_what_a_user_must_know_is_said(splits, tmp_path):
         assert words in mathematics
     assert "Noise was added to 3 numbers, with random numbers from the seed" in applied
     assert "not a private release" in applied
-    assert "Nothing was added to the 3 numbers of the release" in untouched
+    assert "Nothing was added to the 3 released numbers" in untouched
     assert "Noise was added" not in untouched
     assert "64 splits of 1 number." in flat(noise(eta=0.1, splits=splits[:, :1]))
 

@@ -203,7 +203,7 @@ def test_the_report_is_laid_out_as_others_are_and_counts_one_as_one(mipaudit, tm
     done = mipaudit("query", "nn", *words, "-o", "x.csv")
     assert done.returncode == 0
     assert "\nFindings\n" in done.stdout
-    assert "\nWhat this does not say\n" in done.stdout
+    assert "\nKeep in mind\n" in done.stdout
     text = " ".join(done.stdout.split())
     for part in ("- 1 member, but no holdout record,", "has a value of 'ward'", "[unseen_words]"):
         assert part in text

@@ -58,7 +58,7 @@ def test_what_to_run_next_is_never_cut_and_a_small_class_is_a_warning():
     lines = shown(queried([f"kth:{at}" for at in range(2, 50)])).splitlines()
     assert lines[-2].startswith("Next: mipaudit estimate SCORES")
     assert re.search(r"and \d+ more: --full", "\n".join(lines))
-    assert "! Only 12 members: the figures will be imprecise." in shown(queried(rows=12))
+    assert "! Few members (12): imprecise figures." in shown(queried(rows=12))
 
 
 def test_scores_of_a_model_are_listed_with_what_to_run_next(mipaudit):

@@ -248,7 +248,7 @@ def test_what_was_not_counted_is_not_within_a_limit():
     (check,) = report.policy
     assert check.upper == report.estimates[0].upper == 1
     assert check.records_to_settle is None
-    assert "no record of their cells (score ranges) is outside the burn-in" in told(check.reason)
+    assert "all records in their score ranges are in the burn-in" in told(check.reason)
 
 
 @pytest.mark.parametrize(("rare", "noun"), [(0, "value"), (60, "cell of records")])

@@ -41,7 +41,7 @@ def test_each_code_has_its_input(report, failing):
 
 def test_failures_are_listed_with_their_cell(failing):
     for text in (brief_report(failing, width=100), report_as(failing, "markdown")):
-        assert "FALLS SHORT: 1 limit, listed below." in text
+        assert "FALLS SHORT: 1 limit is right less often than promised." in text
         line = next(line for line in text.splitlines() if re.search(r"shuffled.*0\.2000", line))
         assert "null-gaussian" in line
         assert re.search(r"0\.\d{4}!", text)

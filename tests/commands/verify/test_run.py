@@ -172,7 +172,7 @@ def test_what_a_waiver_bore_still_agrees_once_it_ended_and_verify_says_that_it_e
         found = mipaudit.verify(given, input=scores)
         assert found.agrees
         assert [one.code for one in found.findings] == ["waiver_expired"]
-        assert "! A waiver of the report expired after 2020-01-31" in str(found)
+        assert "! A waiver expired after 2020-01-31" in str(found)
 
 
 def test_the_environment_cannot_make_a_waiver_hold_again(scores, monkeypatch):

@@ -52,7 +52,7 @@ def test_what_is_beside_it_is_checked_and_with_the_scores_the_report_is_computed
     assert parts["estimates"] == parts["verdict"] == parts["inputs"] == "agrees"
 
 
-UNREAD = "mipaudit did not read model.bin: only the person who signs states that the scores"
+UNREAD = "mipaudit did not read model.bin: only the signer states that the scores"
 
 
 @pytest.mark.parametrize("words", [(), SCORES])

@@ -177,7 +177,7 @@ def test_every_layout_says_the_verdict_first_and_leaves_nothing_out(tmp_path, la
 
     # The file that is released, as unread; reports by their digests; what can make it untrue.
     assert sha256(b"a model").hexdigest() in text
-    assert "only the person who signs states that the scores were made with it" in text
+    assert "only the signer states that the scores were made with it" in text
     assert [text.count(sha256(data).hexdigest()) for data in (main, other)] == [1, 1]
     assert text.count("report.json: Scores are missing more often for members") == 1
     assert "All records fall into one score range" not in text
@@ -343,4 +343,4 @@ def test_an_epsilon_that_certifies_nothing_is_shown_as_nothing():
     for one in epsilon["statements"]:
         one |= {"validity": "if-exchangeable"}
     assert not any("at least" in text for text in told("shown"))
-    assert any("since it certifies nothing" in text for text in told("lacking"))
+    assert any("since it proves nothing" in text for text in told("lacking"))

@@ -337,8 +337,8 @@ def together_rows(compared: Compared, confidence: float) -> tuple[list[Row], lis
                 row,
                 quantity="difference",
                 versus=f"the better of {a} and {b}",
-                method="paired: both scores seen together, beside the best of the class on "
-                "either alone",
+                method="paired: both scores seen together, beside the best of the class on one "
+                "alone",
                 attackers=attackers,
                 value=rates.value - max(compared.value(one, attackers) for one in pair),
                 lower=lower,

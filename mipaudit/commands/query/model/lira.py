@@ -60,9 +60,9 @@ _FEW: Final = 16
 _ENOUGH: Final = 2
 _MEANINGS: Final = {
     "phi": "log(p / (1-p)) of the true class under the target model; high for members",
-    "lira_online": "log likelihood ratio of models with the record to models without it; high for "
+    "lira_online": "log likelihood ratio, models with the record to models without it; high: "
     "members",
-    "lira_offline": "standard deviations above the mean of models without the record; high for "
+    "lira_offline": "phi's standard deviations above its mean in models without the record; high: "
     "members",
 }
 _LIMITATIONS: Final = (Message("lira_normal"), Message("lira_alike"), Message("lira_one_query"))
@@ -135,8 +135,8 @@ def _shadows(asked: LiraOptions, main: Whole, bits: Whole, records: int) -> tupl
         raise InputError(
             "bad_inclusion",
             f"{bits.name}: the inclusion is not 0 or 1 everywhere.",
-            "The inclusion says whether a model was trained with a record. Give the "
-            "confidences to `shadow`.",
+            "The inclusion says if a model was trained with a record. Give confidences to "
+            "`shadow`.",
         )
     if raw.shape != included.shape:
         raise InputError(
@@ -153,8 +153,8 @@ def _within(main: Whole, names: tuple[str, ...], name: str) -> Whole:
         len(main.arrays) > 1 and find(main, names) is not None,
         name,
         f"`{name}` FILE is not given, and the shadow file holds no array called {names[0]}.",
-        "Give each input a file, or save all in one: numpy.savez(path, shadow=..., "
-        "inclusion=..., target=..., member=...).",
+        "Give each input a file, or save all in one: numpy.savez(path, shadow=..., inclusion=..., "
+        "target=..., member=...).",
     )
     return main
 

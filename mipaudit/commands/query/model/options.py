@@ -9,8 +9,8 @@ from mipaudit.options.game import Recorded
 from mipaudit.options.values import column_list, path_of, require
 
 _EXAMPLE: Final = (
-    "For example: mipaudit query losses --logits logits.npy --labels labels.npy "
-    "--membership member.npy -o scores.parquet"
+    "For example: mipaudit query losses --logits logits.npy --labels labels.npy --membership "
+    "member.npy -o scores.parquet"
 )
 Values = Literal["phi", "probability", "loss"]
 Variance = Literal["fixed", "per-record"]
@@ -143,8 +143,7 @@ class _Shadow(Options, kw_only=False):
     shadow: Any = outputs_file(
         "Confidences of the shadow models.",
         in_python="A .npy, .npz, CSV or Parquet file, or an array, of shape (models, records) or "
-        "(records, models). An .npz archive may hold all inputs: shadow, inclusion, target, "
-        "member.",
+        "(records, models). An .npz may hold all inputs: shadow, inclusion, target, member.",
     )
 
 
