@@ -234,7 +234,7 @@ _NO_COMMAND: Final = re.compile(r"No such command '(.*?)'", re.DOTALL)
 _EXTRA: Final = re.compile(r"extra argument\S* \((.*)\)", re.DOTALL)
 _NO_CHOICE: Final = re.compile(r"'([^']*)' is not one of")
 _NO_NUMBER: Final = re.compile(r"'([^']*)' is not a valid float")
-_RANGE: Final = re.compile(r"^Policy: | \([^()]*\)$")
+_ASIDE: Final = re.compile(r"^Policy: | \([^()]*\)$")
 _TABLES: Final = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".summary", ".gz", ".zst")
 
 
@@ -279,7 +279,7 @@ def value_hint(
     if param is None or not missing:
         return None
     typed = f"{param.opts[-1]} {param.metavar or ''}".strip()
-    return _FILES.get(name) or f"Write {typed}: {_RANGE.sub('', param.help or '')}"
+    return _FILES.get(name) or f"Write {typed}: {_ASIDE.sub('', param.help or '')}"
 
 
 def _for_option(option: str, name: str, own: Sequence[Any], params_of: ParamsOf) -> str | None:
@@ -304,7 +304,7 @@ def _described(keyword: str | None, params: Iterable[Any], place: str = "") -> s
     found = next((one for one in params if one.name == keyword), None)
     if not found:
         return None
-    said = _RANGE.sub("", (found.help or "").partition(". ")[0].rstrip("."))
+    said = _ASIDE.sub("", (found.help or "").partition(". ")[0].rstrip("."))
     return f"Did you mean {found.opts[-1]}{place} ({said})?"
 
 

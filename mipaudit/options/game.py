@@ -119,7 +119,8 @@ KEY_COLUMN_OPTION = choice(
     "The column that identifies a row. Default: the row's position.", recorded_as="key_column"
 )
 MIN_CELL_OPTION = choice(
-    "Show no cell of under N records, no group of under N members or holdout.", within=at_least(1)
+    "Show no cell with under N records, no group with under N members or N holdout records.",
+    within=at_least(1),
 )
 
 

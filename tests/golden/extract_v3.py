@@ -141,7 +141,7 @@ NOTHING = dict.fromkeys(("lower", "value", "upper", "lower_reason"))
 # By what a message says.
 LOWER_FROM = {
     "not in the report: the figure of blind guessing is used instead": "trivial",
-    "not in the report: computed from the TPR at the largest FPR in it": "tpr_at_fpr",
+    "not in the report: computed from the TPR at the report's largest FPR": "tpr_at_fpr",
 }
 
 

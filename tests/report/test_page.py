@@ -38,7 +38,7 @@ def test_a_page_has_one_list_of_caveats_and_few_folds(name):
     report = SAMPLES[name]
     page = report_as(report, "html")
     assert 1 <= page.count("<details") <= 6
-    assert page.count("<h2>What ") + page.count('<h2 class="small">What this') <= 2
+    assert page.count("<h2>What ") + page.count('<h2 class="small">Keep in mind') <= 2
     assert seen(page).count("Keep in mind") == bool(report.limitations)
     assert page.index('class="verdict') < page.index("<details")
 

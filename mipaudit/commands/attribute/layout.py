@@ -22,20 +22,15 @@ from mipaudit.report.layout import (
 
 _CHECK: Final = (Column("limit on", "{quantity:status}"), STATUS, LIMIT_NUMBER, *CHECK)
 _ZERO: Final = ("", "")
-_NO_MODEL: Final = (
-    "[Without the model: always guessing {commonest.name:quoted}, the commonest value, is right "
-    "for {commonest.right_of_members:best} of members and {commonest.right_of_holdout:best} of "
-    "others.]"
-)
 
 LAYOUT: Final = Layout(
     about=(
         "{design.attribute_column:quoted} ({design.n_values:count} "
         "{design.n_values:value|values}), guesses in {design.guess_column:quoted}, for "
         "{design.n_members:members} and {design.n_holdout:holdout}; {design.confidence:percent} "
-        "confidence.[ Always guessing {commonest.name:quoted} is right for "
-        "{commonest.right_of_members:best} of members, {commonest.right_of_holdout:best} of "
-        "holdout.]"
+        "confidence.[ Without the model, always guessing {commonest.name:quoted}, the commonest "
+        "value, is right for {commonest.right_of_members:best} of members and "
+        "{commonest.right_of_holdout:best} of holdout records.]"
     ),
     tables=(
         Table(
@@ -49,9 +44,9 @@ LAYOUT: Final = Layout(
             "All values together",
             "figures",
             (Column("", "{quantity:quantity}"), AXIS, *SHORT_LIMITS),
-            caption=_NO_MODEL + "[ ┃ is the limit{drawn:said}.]",
-            legend="Attribute advantage: share guessed right, members - holdout of the same "
-            "value.[ ┃: limit{drawn:said}.]",
+            caption="[┃ is the limit{drawn:said}.]",
+            legend="Attribute advantage: right guesses, members - holdout, by value.[ ┃: "
+            "limit{drawn:said}.]",
             short=None,
             picture="intervals",
             of="advantage, or share of right guesses",

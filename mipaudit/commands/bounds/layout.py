@@ -107,7 +107,7 @@ LAYOUT: Final = Layout(
             "in its place{target.baseline:said}.]",
         ),
         Table(
-            "Values below 'from' are ruled out. The true ones may be above 'to'",
+            "Epsilon, mu: values below 'from' are ruled out; the true ones may be above 'to'",
             "refuted.limits",
             (
                 Column("limits", "{method:way}"),

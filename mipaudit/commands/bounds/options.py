@@ -186,10 +186,11 @@ class _Guarantee(Options):
         read=_dp_sgd,
     )
     compose: Sequence[tuple[str, Mapping[str, float]]] = free(
-        "A part of the release, as in gaussian:noise_multiplier=2,count=10. Repeat. NAMEs by KIND: "
-        "gaussian and laplace (noise_multiplier, count), approximate-dp (epsilon, delta, count), "
-        "randomized-response (truth, categories, count), dp-sgd (noise_multiplier, q, steps). "
-        "noise_multiplier: deviation (laplace: scale) for sensitivity 1 (add-remove).",
+        "A part of the release, as in gaussian:noise_multiplier=2,count=10. Repeat. NAMEs by "
+        "KIND: gaussian and laplace (noise_multiplier, count), approximate-dp (epsilon, delta, "
+        "count), randomized-response (truth, categories, count), dp-sgd (noise_multiplier, q, "
+        "steps). noise_multiplier: standard deviation (laplace: scale) for sensitivity 1 "
+        "(add-remove).",
         default=(),
         metavar="KIND:NAME=X,...",
         read=_parts_of,
@@ -302,7 +303,7 @@ Examples:
   mipaudit bounds --advantage 0.1
       The epsilon, the mu or the noise that keeps every attacker's advantage at 0.1 or below.
   mipaudit bounds --success 0.2@0.1
-      Without a person's record, 10 of 100 guesses are right. What keeps it at 20 or less with it?
+      10 of 100 guesses are right without a person's record. What keeps this at 20 or less with it?
   mipaudit bounds --gaussian-noise-for epsilon=1,delta=1e-5 --sensitivity 2
       The least Gaussian (normally distributed) noise that gives this guarantee.
   mipaudit bounds --tp 90 --fn 10 --fp 1 --tn 99

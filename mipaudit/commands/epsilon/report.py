@@ -24,7 +24,7 @@ class EpsilonDesign:
     """How the scores came about, and what was asked of them.
 
     Attributes:
-        kind: the design; it settles what can be certified.
+        kind: the design; it settles what can be proved.
         n_members: rows with the record (runs, canaries included or members), if known.
         n_holdout: rows without it.
         delta: in [0, 1], of every epsilon in the report.
@@ -149,7 +149,7 @@ class CoinCheck:
         canaries: m.
         included: how many of them were.
         p_value: of that number, if the coins have the stated rate, or are fair.
-        ruled_out: they hardly can stray so far, so that nothing is certified.
+        ruled_out: they hardly can stray so far, so that nothing is proved.
         rate: of the coins, if stated; if not, the limit holds for all rates near the one seen.
     """
 

@@ -48,8 +48,8 @@ LAYOUT: Final = Layout(
                 Column("total error", "{error:most_figure}"),
             ),
             caption=_CALIBRATED,
-            legend="{measured.n_splits:count} releases from random parts. Total error: noise[, "
-            "divided by their spread{given_units:unless}].",
+            legend="{measured.n_splits:count} releases of random parts. Total error: noise[, each "
+            "number by its spread{given_units:unless}].",
             short=None,
             picture="amounts",
             of="total error",

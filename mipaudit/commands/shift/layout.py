@@ -9,7 +9,7 @@ from mipaudit.report.layout import Cases, Column, Layout, Table
 _DIFFERENCE: Final = (
     Column("column", "{column:short}"),
     Column("records with", "{aspect:of_records}"),
-    Column("share of members - share of holdout", "{effect:points} points"),
+    Column("members - holdout", "{effect:points} points"),
     Column("p-value", "{p_value:p_value}"),
     Column("p, corrected", "{adjusted:p_value}"),
 )
@@ -83,9 +83,9 @@ LAYOUT: Final = Layout(
         ("times in 100", "{design.prior:guessed}"),
         ("confidence", "such statements are wrong at most {design.confidence:wrong} times in 100."),
         (
-            "share of members - share of holdout",
+            "members - holdout",
             (
-                "the largest difference, members less holdout, between the percentages of records "
+                "the largest difference between the percentages of records "
                 "up to one value, with one text, or with a missing value"
             ),
         ),

@@ -74,8 +74,9 @@ RECORDS: Final[Texts] = {
     "its records were used.",
     # Remarks.
     "risk_of_one_cell": "The risk in the first sentence is that of the riskiest score range. "
-    "mipaudit estimate shows an average over all records instead. About a member in a cell that "
-    "points to holdout, and the reverse, an attacker would be wrong.",
+    "mipaudit estimate shows an average over all records instead. An attacker "
+    "would be wrong about a member in a cell that points to holdout, and "
+    "about a holdout record in a cell that points to member.",
     "in_listed_cells": "A test finds a risk above {tau:number} in score ranges that together hold "
     "{members:members} and {holdout:holdout}. On average, at most {fdr:percent} of the ranges that "
     "the test finds are found by mistake.",

@@ -210,7 +210,8 @@ FOUND_IN_REPORTS: Final[Texts] = {
     "packaging, cannot be loaded either. Try: pip install packaging",
     "no_temporary_files": "! Temporary files cannot be made, which large CSV files need. Set "
     "TMPDIR to a folder that may be written to.",
-    "known_audit_failed": "! The audit with a known answer does not finish ({failure}).",
+    "known_audit_failed": "! The audit with a known answer does not finish ({failure}): others "
+    "may not.",
     "known_audit_differs": "! The audit with a known answer gives another answer: do not use "
     "figures of this installation. Install mipaudit and its libraries again, in a new environment.",
 }

@@ -127,8 +127,8 @@ LINES: Final[Texts] = {
     "beside_verdict": "[accepted by {person} until {expires}\n{status:said}][the waiver by "
     "{person} expired after {expires}\n{status:unless}][needs ~{records_to_settle:count} records "
     "in all\n][assuming that {assuming}\n][a waiver matches no limit\n{unmatched:said}]"
-    "[{alike:count} of {limits:count} checks {alike:is|are} {verdict:status}\n]"
-    "[{undecided:count} {undecided:is|are} inconclusive\n]",
+    "[{alike:count} of {limits:count} checks {alike:is|are} {verdict:status}]"
+    "[, {undecided:count} inconclusive{alike:said}][\n{alike:said}]",
 }
 
 # What decided a verdict, or withheld it.
@@ -281,7 +281,7 @@ EXPLAINED: Final[Texts] = {
     "limit is met",
 }
 
-# What to do where more records may not be enough.
+# What to do where more records may not decide it.
 _READ: Final = ("read what may decide it", "choose-a-limit")
 # Why a limit is open that more records may settle.
 OPEN: Final[Texts] = {
@@ -312,7 +312,7 @@ REASONS: Final[Texts] = {
     "few_for_combinations": "too many different combinations of values for the number of rows",
     # Of a lower limit that is there.
     "lower_without_score": "not in the report: the figure of blind guessing is used instead",
-    "lower_of_tpr": "not in the report: computed from the TPR at the largest FPR",
+    "lower_of_tpr": "not in the report: computed from the TPR at the report's largest FPR",
     # A limit of these says nothing: it would be as large as the quantity can be.
     "vacuous_tpr": "vacuous: the holdout is too small for an 'at most' below 1",
     "vacuous_metric": "vacuous: the data allow no 'at most' below the largest possible value; if "
@@ -320,7 +320,8 @@ REASONS: Final[Texts] = {
     "p_value_without_limits": "no confidence limits; verdicts use p-values only if a policy asks",
     "many_to_count": "not counted, because there are more than {rows:count} rows",
     "nobody_guessed": "0/0: in the rows used for this, nobody was guessed to be a member",
-    "noise_only_lowers": "no 'at least' with noise; for that without noise, see row 'any attacker'",
+    "noise_only_lowers": "noise can only lower the advantage; without noise: see the row 'any "
+    "attacker'",
     "no_spread": "the burn-in scores are all equal, or cannot be ordered from low to high",
     "nothing_learned": "each column has one value in all burn-in rows: nothing could be learned",
 }

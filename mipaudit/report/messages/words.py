@@ -53,9 +53,9 @@ WORDS: Final[Mapping[str, Mapping[object, str]]] = {
     "class_records": {"members": "members", "holdout": "holdout records"},
     # Of which records the shares in two groups are compared.
     "of_records": {
-        "numbers": "a number up to some value",
+        "numbers": "a number up to a value",
         "categories": "one certain text",
-        "dates": "a date up to some day",
+        "dates": "a date up to a day",
         "missing": "no value",
     },
     "statistic": {"min": "minimum", "max": "maximum"},

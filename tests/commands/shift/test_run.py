@@ -266,7 +266,7 @@ def test_a_table_is_shown_and_judged(mipaudit, tables):
     done = mipaudit(*TYPED)
     assert (done.returncode, done.stderr) == (0, "")
     assert "told apart without the model" in done.stdout
-    assert "  age     a number up to some value" in done.stdout
+    assert "  age     a number up to a value" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 100
     for limit, code in (("0.05", 1), ("0.4", 3), ("0.95", 0)):
         assert mipaudit(*TYPED, "--max-blind", limit).returncode == code
