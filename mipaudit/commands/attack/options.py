@@ -21,7 +21,7 @@ class _Attack(Sides):
         "The members' mean loss, as published with the model.", within=FINITE
     )
     sigma_members: float | None = choice(
-        "The standard deviation of the members' residuals, as published (as 'standard error').",
+        "The standard deviation of the members' residuals, as published (often as standard error).",
         within=NOT_NEGATIVE,
         only_with="residuals",
     )

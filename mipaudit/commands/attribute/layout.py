@@ -45,7 +45,7 @@ LAYOUT: Final = Layout(
             "figures",
             (Column("", "{quantity:quantity}"), AXIS, *SHORT_LIMITS),
             caption="[┃ is the limit{drawn:said}.]",
-            legend="Attribute advantage: right guesses, members - holdout, by value.[ ┃: "
+            legend="Attribute advantage: share right, members - holdout, same value.[ ┃: "
             "limit{drawn:said}.]",
             short=None,
             picture="intervals",

@@ -303,7 +303,7 @@ Examples:
   mipaudit bounds --advantage 0.1
       The epsilon, the mu or the noise that keeps every attacker's advantage at 0.1 or below.
   mipaudit bounds --success 0.2@0.1
-      10 of 100 guesses are right without a person's record. What keeps this at 20 or less with it?
+      Which guarantee allows at most 20 of 100 right guesses, if 10 are right without the record?
   mipaudit bounds --gaussian-noise-for epsilon=1,delta=1e-5 --sensitivity 2
       The least Gaussian (normally distributed) noise that gives this guarantee.
   mipaudit bounds --tp 90 --fn 10 --fp 1 --tn 99

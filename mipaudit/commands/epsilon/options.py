@@ -103,8 +103,8 @@ class _Runs(Options):
     tn: int | None = game.TRUE_NEGATIVES_OPTION.but("Right guesses about runs without the record.")
     numerator: NumeratorChoice | None = choice(
         "With counts: use the guesses about runs with the record (member), without it (holdout), "
-        "or all (both). Default (either): tries member and holdout, takes the higher limit, and "
-        "lowers it for that.",
+        "or all (both). Default (either): computes the limits of member and of holdout, and takes "
+        "the higher, lowered a little because it was picked.",
         only_with="tp",
     )
     curve: bool = free("Add epsilon at many deltas. All hold at once.", default=False, flag=None)

@@ -48,8 +48,8 @@ LAYOUT: Final = Layout(
                 Column("total error", "{error:most_figure}"),
             ),
             caption=_CALIBRATED,
-            legend="{measured.n_splits:count} releases of random parts. Total error: noise[, each "
-            "number by its spread{given_units:unless}].",
+            legend="{measured.n_splits:count} splits (releases of parts). Total error: noise[, "
+            "each number / its spread{given_units:unless}].",
             short=None,
             picture="amounts",
             of="total error",

@@ -56,7 +56,7 @@ LAYOUT: Final = Layout(
             words=1,
             caption="Records by the risk of their cell: [0 is even chances, {guessing:best} blind "
             "guessing][0 reveals nothing{guessing:unless}], 1 is certain.",
-            legend="Records in cells with this risk or more, for either guess. Best: estimated.",
+            legend="Records in cells of this risk or more, pointing to member or to holdout.",
             short=None,
             note="At least: the lower limit of the cell is that high; best: its best estimate is. "
             "Each row includes the records of the rows above it.",

@@ -49,7 +49,8 @@ class _Risks(Options):
         only_with="by",
     )
     member_population: int | None = choice(
-        "State that members are a random sample of all N training records, which risks are about.",
+        "State that members are a random sample of all N training records. The risks are then "
+        "about these N records.",
         within=at_least(1),
     )
     max_risk: float | None = free("Policy: the risk of every cell must be at most X.")

@@ -45,8 +45,8 @@ Examples:
   mipaudit summarize --plan 5
       Prints the commands to paste at 5 sites, and at the centre that audits their counts.
   mipaudit summarize a.csv --site a --cuts-only -o a.cuts
-      Writes what other sites will see of site a: the numbers of members and holdout records, round
-      cut points, scores that many records share, and how many of a sample are between (10 or more).
+      Writes what other sites will see of site a: how many members and holdout records it has, cut
+      points (rounded), frequent scores, and how many of a sample are between two cuts (10 or more).
   mipaudit summarize a.csv --site a --cuts a.cuts --cuts b.cuts -o a.summary
       Site a counts with the cuts of both sites. Site b does the same with --site b.
       Then: mipaudit estimate a.summary b.summary

@@ -198,8 +198,8 @@ ATTACK: Final[Texts] = {
     # Remarks.
     "answer_of_all_lines": "The best attacker is at least as good as all others that see only the "
     "score; where its figure is lower, it is only estimated more "
-    "cautiously (mipaudit help named-attacks). The answer's own limit can "
-    "differ.",
+    "cautiously (mipaudit help named-attacks). The answer's figure can "
+    "differ, as several were tried.",
     "any_attacker_of_all_lines": "Some attacker who sees {score:quoted} has an advantage of at "
     "least {lower:least}. This figure takes into account that several attackers were tried, so it "
     "can differ from theirs.",
