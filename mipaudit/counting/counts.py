@@ -313,12 +313,12 @@ def require_spread(counts: ScoreCounts) -> None:
         raise repeated_keys()
 
 
-def repeated_keys() -> InputError:
+def repeated_keys(
+    hint: str = "Leave `key_col` out, or give `unit_col` where a person has several rows.",
+) -> InputError:
     """Return the error for keys that do not identify rows."""
     return InputError(
-        "repeated_keys",
-        "The key column repeats its values, so it does not identify rows.",
-        "Leave `key_col` out, or give `unit_col` where a person has several rows.",
+        "repeated_keys", "The key column repeats its values, so it does not identify rows.", hint
     )
 
 

@@ -27,7 +27,6 @@ WIDE: Final = 36  # and where a line has room for more
 _ROUNDING: Final = 1e-9
 _STEPS: Final = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 _REPR: Final = 90
-KEEP_IN_MIND: Final = "Keep in mind"
 
 
 class Text(NamedTuple):

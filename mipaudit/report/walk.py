@@ -13,7 +13,6 @@ from mipaudit.errors import as_typed
 from mipaudit.model.message import Message
 from mipaudit.report import origin
 from mipaudit.report.blocks import (
-    KEEP_IN_MIND,
     NARROW,
     WIDE,
     Axis,
@@ -231,7 +230,7 @@ class Walk:
             self._terms(),
             listed("Remarks", [_said(one) for one in self._remarks]),
             listed("Findings", [*map(_coded, rest)]),
-            listed(KEEP_IN_MIND, () if page else self.unsaid),
+            listed("Keep in mind", () if page else self.unsaid),
             self._taken(),
             (Text("What to do next", "h2"), Text(following)) if following else (),
             origin.declared_section(made.declared),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from mipaudit.report.messages.told import Entry, Texts, entries
+from mipaudit.report.messages.verdicts import COMMON, LITTLE
 
-_LITTLE: Final = "A small figure does not prove that little leaks."
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
     "NO_VERDICT": " No limit was given: no verdict.",
@@ -29,7 +29,7 @@ _PHRASES: Final = {
     "KIND": "attackers of a simple kind, who {against:kind}, are right at most ",
     "ALONE": "From the records alone, without the release, the advantage is at least {lower:least} "
     "({confidence:percent} confidence)",
-    "COMMON": "members and holdout records that cannot be told apart without the release",
+    "COMMON": COMMON,
     "BETTER": " is guessed right more often for members: at least {lower:hundred_least} percentage "
     "points more than for holdout records.{NO_VERDICT}",
     "WORSE": " is guessed right less often for members: at least {lower:hundred_least} percentage "
@@ -64,18 +64,18 @@ ESTIMATE: Final[Texts] = {
     "tpr_above_chance": Entry(
         "{COPIED}Members and holdout differ: the TPR at FPR {fpr:percent} of {score:quoted} is at "
         "least {lower:least}, above the {fpr:number} of chance{OWN}",
-        unsaid=_LITTLE,
+        unsaid=LITTLE,
     ),
     "auc_above_chance": Entry(
         "{COPIED}Members and holdout differ: the AUC of {score:quoted} is at least {lower:least}, "
         "above the 0.5 of chance{OWN}",
-        unsaid=_LITTLE,
+        unsaid=LITTLE,
     ),
     "differ_by_test": Entry(
         "{COPIED}Members and holdout differ (exact test, p = {p:most}), but it is not shown how "
         "much that reveals. Do not read this as 'no leak': more records may show its size, and "
         "mipaudit shift says whether the records differ without the release.{NO_VERDICT}",
-        unsaid=_LITTLE,
+        unsaid=LITTLE,
     ),
     "no_leak.line": "{COPIED}{NONE} leak is shown{FOUND}",
     "no_leak_of_advantage.line": "{COPIED}{THE} advantage leaves open whether anything "
@@ -91,9 +91,9 @@ ESTIMATE: Final[Texts] = {
     "right{asserted:said}].{NO_VERDICT}",
     "told_apart.line": "Members and holdout differ, perhaps also without the release: "
     "{score:quoted} gives an advantage of at least {lower:least}.{NO_VERDICT}",
-    "no_leak": Entry("{COPIED}{NONE} leak is shown{NO_LEAK}", unsaid=_LITTLE),
+    "no_leak": Entry("{COPIED}{NONE} leak is shown{NO_LEAK}", unsaid=LITTLE),
     "no_leak_of_advantage": Entry(
-        "{COPIED}{THE} advantage leaves open whether anything leaks{NO_LEAK}", unsaid=_LITTLE
+        "{COPIED}{THE} advantage leaves open whether anything leaks{NO_LEAK}", unsaid=LITTLE
     ),
     # The same as right guesses, for everybody.
     "right_leaks": "A{SEES} can guess whose records were used and {RIGHT}{COMPARED}.{NEITHER}",
@@ -197,9 +197,8 @@ ATTACK: Final[Texts] = {
     "right_undecided": "this test neither passes nor fails the release",
     # Remarks.
     "answer_of_all_lines": "The best attacker is at least as good as all others that see only the "
-    "score; where its figure is lower, it is only estimated more "
-    "cautiously (mipaudit help named-attacks). The answer's figure can "
-    "differ, as several were tried.",
+    "score; where its figure is lower, it is only estimated more cautiously (mipaudit help "
+    "named-attacks). The answer's figure can differ, as several were tried.",
     "any_attacker_of_all_lines": "Some attacker who sees {score:quoted} has an advantage of at "
     "least {lower:least}. This figure takes into account that several attackers were tried, so it "
     "can differ from theirs.",

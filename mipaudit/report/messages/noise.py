@@ -13,7 +13,7 @@ _PHRASES: Final = {
     "(mipaudit help methods, sections 28.4 and 28.11). The scale of this noise is the smallest "
     "that keeps the mean of h at or below {at_most:most_figure}. For the mean, the {number} was "
     "taken, from {n_splits:count} ",
-    "AT_MOST": ". The moment is shown, but not used.",
+    "UNUSED": ". The moment is shown, but not used.",
     "OF_MOMENT": "-> is chosen: of the allowed noises, it changes the release least (total error). "
     "The chosen scale is {multiplier:most_figure} times a moment of the release. Of this moment, "
     "the {number} was taken, from {n_splits:count} ",
@@ -51,8 +51,8 @@ NOISE: Final = {
     "others; take the record with the largest average: then every record is protected.",
     "needs_dp": "{of}: the most that exchanging one record can move the release, for any data.",
     # What the scale of the chosen noise rests on.
-    "scale_of_move": "{OF_MOVE}of the splits{AT_MOST}",
-    "scale_of_swap_move": "{OF_MOVE}swap pairs{AT_MOST}",
+    "scale_of_move": "{OF_MOVE}of the splits{UNUSED}",
+    "scale_of_swap_move": "{OF_MOVE}swap pairs{UNUSED}",
     "scale_of_moment": "{OF_MOMENT}of the splits.",
     "scale_of_swap_moment": "{OF_MOMENT}swap pairs.",
     "number_finite-sample": "upper limit (any sample size, {confidence:sure} confidence)",

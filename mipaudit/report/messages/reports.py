@@ -9,7 +9,7 @@ from mipaudit.report.messages.told import Entry, Texts, entries
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
     "RIGHT": "{against:best_guessers}, at least {least:more_least} ",
-    "TIMES": " right guesses per 100",
+    "GUESSES": " right guesses per 100",
     "ABOUT": "about whose records were used",
     "CLEVERER": "{against:cleverer}.",
     "BEFORE": "In {report:quoted}, {score:quoted} reveals ",
@@ -55,15 +55,15 @@ COMPARE: Final[Texts] = {
     "no_figure_changed": "No figure is shown to have changed since {versus:quoted}.",
     # The same as right guesses, for everybody.
     "right_query_leaks_most": "{more:quoted} reveals more than any other query: "
-    "{RIGHT}more{TIMES}{CLEVERER}",
+    "{RIGHT}more{GUESSES}{CLEVERER}",
     "right_query_leaks_more": "{more:quoted} reveals more than {less:quoted}: "
-    "{RIGHT}more{TIMES}{CLEVERER}",
+    "{RIGHT}more{GUESSES}{CLEVERER}",
     "right_no_query_leaks_more": "No query is shown to reveal more than another {ABOUT}.",
     "right_queries_leak": "With {leaks:count} of {queries:count} queries an attacker surely "
     "guesses better than by chance: with {score:quoted}, right at least {lower:right_least} times "
     "in 100 ({prior:compared}).",
-    "right_grew": "{BEFORE}more{THAT_OF}more{TIMES}{CLEVERER}",
-    "right_shrank": "{BEFORE}less{THAT_OF}fewer{TIMES}{CLEVERER}",
+    "right_grew": "{BEFORE}more{THAT_OF}more{GUESSES}{CLEVERER}",
+    "right_shrank": "{BEFORE}less{THAT_OF}fewer{GUESSES}{CLEVERER}",
     "right_figures_grew": "{FIGURES}larger than those of {versus:quoted}, a sign that it reveals "
     "more{SPEAKS}",
     "right_figures_shrank": "{FIGURES}smaller than those of {versus:quoted}, a sign that it "
@@ -73,9 +73,9 @@ COMPARE: Final[Texts] = {
     # What decided a verdict; those with `report` are of a score that both reports have.
     "right_increase_above": "[the query {score:quoted}{report:unless}][the score {score:quoted} of "
     "{report:quoted}] reveals more {ABOUT} than [the same score in{report:said} ]{versus:quoted}: "
-    "{RIGHT}more{TIMES} (the limit: {limit:more})",
+    "{RIGHT}more{GUESSES} (the limit: {limit:more})",
     "right_increase_within": "[no query{report:unless}][no score that both reports "
-    "have{report:said}] gives more than {most:more_most} more{TIMES} than [the same score "
+    "have{report:said}] gives more than {most:more_most} more{GUESSES} than [the same score "
     "in{report:said} ]{versus:quoted}, {against:best_guessers} (the limit: "
     "{limit:more}){against:beyond}",
     # Remarks.
@@ -210,8 +210,8 @@ FOUND_IN_REPORTS: Final[Texts] = {
     "packaging, cannot be loaded either. Try: pip install packaging",
     "no_temporary_files": "! Temporary files cannot be made, which large CSV files need. Set "
     "TMPDIR to a folder that may be written to.",
-    "known_audit_failed": "! The audit with a known answer does not finish ({failure}): others "
-    "may not.",
+    "known_audit_failed": "! The audit with a known answer does not finish ({failure}): others may "
+    "not.",
     "known_audit_differs": "! The audit with a known answer gives another answer: do not use "
     "figures of this installation. Install mipaudit and its libraries again, in a new environment.",
 }

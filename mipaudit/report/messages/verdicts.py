@@ -6,7 +6,9 @@ from typing import Final
 
 from mipaudit.report.messages.told import Entry, Texts, entries
 
-_LITTLE: Final = "A small figure does not prove that little leaks."
+# What the messages of estimate say, too.
+LITTLE: Final = "A small figure does not prove that little leaks."
+COMMON: Final = "members and holdout records that cannot be told apart without the release"
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
     "OF": "[ in {alike:count} of {limits:count} checks][ ({undecided:count} inconclusive)]",
@@ -40,7 +42,9 @@ _PHRASES: Final = {
     "{CANCEL}{LIMITED}",
     "WITHIN": ", within the limit of {limit:number}",
     "ABOVE": ", above the limit of {limit:number}",
-    "COMMON": "for members and holdout records that cannot be told apart without the release",
+    "COMMON": f"for {COMMON}",
+    "COPIES": "{members:count} of {of_members:count} members (and {holdout:count} of "
+    "{of_holdout:count} holdout records) appear in the release unchanged",
     "ADVANTAGE": "the advantage is at least {lower:least}",
 }
 
@@ -65,9 +69,9 @@ ANSWERS: Final[Texts] = {
     ),
     # Of a claim of differential privacy, where there is no limit.
     "answer_contradicted": "- CONTRADICTED{BESIDE}",
-    "answer_consistent": Entry("CONSISTENT{BESIDE}", unsaid=_LITTLE),
-    "answer_vacuous": Entry("VACUOUS{BESIDE}", unsaid=_LITTLE),
-    "answer_not_comparable": Entry("? NOT COMPARABLE{BESIDE}", unsaid=_LITTLE),
+    "answer_consistent": Entry("CONSISTENT{BESIDE}", unsaid=LITTLE),
+    "answer_vacuous": Entry("VACUOUS{BESIDE}", unsaid=LITTLE),
+    "answer_not_comparable": Entry("? NOT COMPARABLE{BESIDE}", unsaid=LITTLE),
 }
 
 # The same in a line of a log, and what is added as room is left, the most important first.
@@ -183,12 +187,10 @@ CHECKS: Final[Texts] = {
         next=("read what may decide it", "synthetic-data"),
     ),
     "copies_above_limit": Entry(
-        "{members:count} of {of_members:count} members (and {holdout:count} of {of_holdout:count} "
-        "holdout records) appear in the release unchanged{ABOVE}",
+        "{COPIES}{ABOVE}",
         next=("leave the copies out of the release", "synthetic-data"),
     ),
-    "copies_within_limit": "{members:count} of {of_members:count} members (and {holdout:count} of "
-    "{of_holdout:count} holdout records) appear in the release unchanged{WITHIN}",
+    "copies_within_limit": "{COPIES}{WITHIN}",
     # Of the largest risk in any cell.
     "risk_within_limit": "the risk of every {cells} is at most {upper:most}{WITHIN}",
     # Of a quantity that is named in words.

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.counting.counts import settle_sample
+from mipaudit.counting.counts import repeated_keys, settle_sample
 from mipaudit.counting.scores import fits
 from mipaudit.data.parts import Partition
 from mipaudit.data.source import ScoreSource
@@ -185,11 +185,7 @@ def by_key(rows: Rows) -> Rows:
     keys = _keys(rows)
     order = np.argsort(keys, kind="stable")
     if (np.diff(keys[order]) == 0).any():
-        raise InputError(
-            "repeated_keys",
-            "The key column repeats its values, so it does not identify rows.",
-            "Name another `key_col`: rows are matched by it.",
-        )
+        raise repeated_keys("Name another `key_col`: rows are matched by it.")
     return rows.reordered(order)
 
 
